@@ -135,31 +135,29 @@ TEST(images_csv_reads_lists) {
 TEST(images_csv_errors_name_the_line) {
     heed_ctx *c = open_images_ctx();
     const char *const wrong[][2] = {
-        {"", "list.csv:1: expected lines of path,label, found none"},
+        {"", "text is empty"},
         {"path,label\n", "list.csv:2: expected lines"},
         {"a.png,cat\nb.png\n", "list.csv:2: expected 2 fields"},
         {"a.png,cat\n\nb.png,dog,3\n", "list.csv:3: expected 2 fields"},
-        {"a.png,cat\nb.png,\n", "list.csv:2: expected a path and a label, found no label"},
-        {"a.png,cat\n,dog\n", "list.csv:2: expected a path and a label, found no path"},
         {"a.png,cat\n\"b.png,dog\nc.png,dog\n", "list.csv:2: expected a double quote"},
         {"a.png,\"cat\"s\n", "list.csv:1: expected a comma or the end"},
-        {"a.png,\"c\nat\"\nb.png,dog\n", "control character"},
+        {"a.png,\"c\aat\"\nb.png,dog\n", "control character"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK_FAILS(c, open_csv(c, wrong[i][0], strlen(wrong[i][0])), HEED_DATA, wrong[i][1]);
     CHECK_FAILS(c, open_csv(c, "a.png,cat\nb\0.png,dog\n", 21), HEED_DATA,
-                "list.csv:2: expected text, found a NUL byte");
+                "list.csv:2: expected UTF-8 text, found 0x00");
     char *line = malloc(100000);
     memset(line, 'x', 100000);
     CHECK_FAILS(c, open_csv(c, line, 100000), HEED_DATA,
-                "list.csv:1: expected fields of less than");
+                "list.csv:1: expected a first line that names");
     free(line);
     CHECK_FAILS(c, open_csv(c, "a.png,cat\nb.png,dog\n", 20), HEED_DATA, "no picture can be read");
     CLOSE(c);
 }
 
-/* Fields of up to 4095 bytes are read, plain and quoted; longer ones are refused. */
-TEST(images_csv_fields_at_the_limit) {
+/* Fields of any length are read; a path that is too long is a picture that cannot be read. */
+TEST(images_csv_fields_may_be_long) {
     heed_ctx *c = open_images_ctx();
     put_class("some", 2, 0);
     for (int n = 4094; n <= 4097; n++)
@@ -168,13 +166,8 @@ TEST(images_csv_fields_at_the_limit) {
             if (quoted) *at++ = '"';
             memset(at, 'x', (size_t)n);
             strcpy(at + n, quoted ? "\",dog\n" : ",dog\n");
-            if (n < 4096) {
-                const heed_images_info *f = heed_images_about(open_csv(c, text, strlen(text)));
-                CHECK(f && f->bad == 1 && f->count[HEED_TRAIN_PART] == 2);
-            } else {
-                CHECK_FAILS(c, open_csv(c, text, strlen(text)), HEED_DATA,
-                            "expected fields of less than 4096 bytes, found a longer one");
-            }
+            const heed_images_info *f = heed_images_about(open_csv(c, text, strlen(text)));
+            CHECK(f && f->bad == 1 && f->count[HEED_TRAIN_PART] == 2);
         }
     CLOSE(c);
 }

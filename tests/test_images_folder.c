@@ -53,6 +53,16 @@ TEST(images_folder_has_parts) {
     CLOSE(c);
 }
 
+TEST(images_folder_classes_that_are_numbers_have_their_order) {
+    static const char *const order[] = {"0", "2", "10", "100"};
+    heed_ctx *c = open_images_ctx();
+    for (int i = 3; i >= 0; i--) put_class(order[i], 2, 10 * i);
+    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
+    for (int i = 0; k && i < 4; i++) CHECK_TEXT(heed_images_about(k)->labels[i], order[i]);
+    CHECK(k != NULL);
+    CLOSE(c);
+}
+
 TEST(images_folder_split_is_stratified_and_seeded) {
     int chosen[2][60] = {{0}};
     put_class("a", 40, 0);

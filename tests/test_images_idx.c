@@ -37,6 +37,42 @@ TEST(images_idx_reads_plain_and_zipped) {
     CHECK(checksum[0] == checksum[1]);
 }
 
+static void rename_file(const char *from, const char *to) {
+    char old[300];
+    snprintf(old, sizeof old, "%s", in_folder(from));
+    CHECK(rename(old, in_folder(to)) == 0);
+}
+
+/* EMNIST: its names, and pictures whose rows and columns are exchanged. */
+TEST(images_idx_of_emnist) {
+    static const char *const forms[] = {"images-idx3-ubyte", "labels-idx1-ubyte"};
+    heed_ctx *c = open_images_ctx();
+    for (int zipped = 0; zipped < 2; zipped++) {
+        put_mnist(zipped, 40, 10);
+        for (int i = 0; i < 4; i++) {
+            const char *form = forms[i & 1], *end = zipped ? ".gz" : "";
+            char from[64], to[64];
+            snprintf(from, sizeof from, "%s-%s%s", i < 2 ? "train" : "t10k", form, end);
+            snprintf(to, sizeof to, "emnist-letters-%s-%s%s", i < 2 ? "train" : "test", form, end);
+            rename_file(from, to);
+        }
+        heed_images *k = open_here(c, (heed_images_args){0});
+        const heed_images_info *f = heed_images_about(k);
+        CHECK(f && f->count[HEED_TRAIN_PART] == 40 && f->count[HEED_TEST_PART] == 10);
+        heed_picture p = {0};
+        CHECK(heed_images_get(k, HEED_TEST_PART, 7, &p, NULL, NULL));
+        CHECK(p.pixels && p.pixels[2 * SIDE + 1] == pixel_of(7, 1 * SIDE + 2));
+        heed_picture_free(&p);
+        heed_images_close(k);
+        put_mnist(zipped, 4, 2);
+        CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "several sets");
+        char command[200];
+        snprintf(command, sizeof command, "rm -f '%s'/*ubyte*", test_folder());
+        CHECK(system(command) == 0);
+    }
+    CLOSE(c);
+}
+
 TEST(images_idx_labels_have_the_names_of_labels_txt) {
     heed_ctx *c = open_images_ctx();
     put_mnist(false, 40, 10);

@@ -385,6 +385,37 @@ TEST(kinds_train_each_in_one_call) {
     train_on(&heed_model_mlp, write_pictures(), SMALL "layers=1");
 }
 
+/* Classes have the numbers that the run gave them, also if a new run would order them otherwise: a
+ * run of an earlier version ordered 10 before 2. */
+TEST(kinds_resume_keeps_the_numbers_of_classes) {
+    static const char *const old[] = {"10", "2"};
+    heed_ctx *c = open_kinds();
+    const char *text = text_file("numbers.tsv", "2\ta b\n10\tc d\n2\te f\n10\tg h\n");
+    heed_config *f = heed_train_config(c, &heed_model_textcls);
+    CHECK(heed_config_set(f, "data", text, NULL, HEED_FROM_FLAG) &&
+          heed_config_set(f, "task", "textcls", NULL, HEED_FROM_FLAG) &&
+          heed_config_set_list(f, SMALL "layers=1 heads=2 block=8", "test", HEED_FROM_FLAG));
+    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_textcls),
+                                  &(heed_data_args){.labels = old, .label_count = 2});
+    heed_fit_args a = {.model = &heed_model_textcls, .config = f, .run = in_folder("run")};
+    if (d) {
+        a.data = d->batches, a.data_checksum = d->checksum, a.tokenizer = d->tokenizer;
+        a.labels = d->labels, a.label_count = d->label_count;
+        CHECK(heed_fit(c, &a).step == 4);
+    }
+    heed_data_close(d);
+    heed_config_free(f);
+    heed_train_args more = {.model = &heed_model_textcls,
+                            .run = in_folder("run"),
+                            .resume = true,
+                            .settings = "steps=6"};
+    CHECK(heed_train(c, &more).step == 6);
+    heed_run *r = heed_run_open(c, in_folder("run"), heed_models, NULL);
+    CHECK(r && r->label_count == 2 && strcmp(r->labels[0], "10") == 0);
+    heed_run_close(r);
+    CLOSE(c);
+}
+
 /* Values may contain blanks; those given replace the preset's. */
 TEST(kinds_train_takes_values_and_a_preset) {
     heed_ctx *c = open_kinds();

@@ -40,11 +40,10 @@ static heed_pairs *encoded(heed_ctx *c, heed_pairs *k, const char *kind) {
 TEST(pairs_read_tsv) {
     heed_ctx *c = open_ctx();
     heed_pairs *k = open_text(
-        c, "a.tsv",
-        "\xEF\xBB\xBFgo\tva\r\n\r\n #run \t cours \textra\tmore\n \t\nd\xC3\xBC\t\xE4\xBD\xA0",
+        c, "a.tsv", "\xEF\xBB\xBFgo\tva\r\n\r\n #run \t cours \n \t\nd\xC3\xBC\t\xE4\xBD\xA0",
         (heed_pairs_args){0});
     const heed_pairs_info *f = heed_pairs_about(k);
-    CHECK(f && f->pairs == 3 && f->val_pairs == 3 && f->blank == 2 && f->extra_columns == 1);
+    CHECK(f && f->pairs == 3 && f->val_pairs == 3 && f->blank == 2 && f->extra_columns == 0);
     CHECK(f && !f->header && !f->overlap && !f->classes);
     CHECK_TEXT(shown(k, false, 0), "1 go|va");
     CHECK_TEXT(shown(k, false, 1), "3 #run|cours");
@@ -74,7 +73,6 @@ TEST(pairs_headers) {
         {HEED_TRANSLATION, "id\tsrc\ttgt\n7\ta\tb\n", "2 a|b", true},
         {HEED_TRANSLATION, "english\tanglais\na\tb\n", "1 english|anglais", false},
         {HEED_TRANSLATION, "source\tb\na\tb\n", "1 source|b", false},
-        {HEED_TRANSLATION, "src src\ttgt\na\tb\n", "1 src src|tgt", false},
         {HEED_TRANSLATION, "a\tb\nsrc\ttgt\n", "1 a|b", false},
         {HEED_CLASSES, "label\ttext\na\tb\n", "2 b|a", true},
         {HEED_CLASSES, "text\tlabel\na\tb\n", "2 a|b", true},
@@ -105,7 +103,7 @@ TEST(pairs_read_jsonl) {
                   (heed_pairs_args){.kind = HEED_CLASSES});
     CHECK_TEXT(shown(k, false, 0), "1 ten|10");
     CHECK(k && heed_pairs_about(k)->classes == 2);
-    CHECK_TEXT(k ? heed_pairs_about(k)->labels[0] : NULL, "10");
+    CHECK_TEXT(k ? heed_pairs_about(k)->labels[0] : NULL, "9");
     k = open_text(
         c, "c.jsonl",
         "{\"tokens\":[\"a\",\"bc\"],\"tags\":[\"X\",\"Y\"]}\n{\"tokens\":\"d\",\"tags\":\"X\"}\n",
@@ -174,16 +172,16 @@ TEST(pairs_refuse_csv) {
         {"text,label\n\"open,a\n", NULL,
          "a.csv:2: expected a double quote that ends the field, found the end of the file"},
         {"text,label\n\"a\"b,c\n", NULL, "a.csv:2: expected a comma or the end of the line"},
-        {"text,label\na\n", NULL,
-         "a.csv:2: expected as many columns as in the first line, found fewer"},
-        {"text,label\na,\n", NULL, "a.csv:2: expected text on both sides, found an empty one"},
+        {"text,label\na\n", NULL, "a.csv:2: expected 2 fields"},
+        {"text,label\na,b,c\n", NULL, "a.csv:2: expected 2 fields"},
+        {"text,label\na,\n", NULL, "a.csv: expected rows below the names"},
         {"one,two\na,b\n", NULL, "a.csv:1: expected a first line that names text and label"},
         {"5\" pipe,5\" rod;x\na,b\n", NULL, "found 5\" pipe, 5\" rod;x"},
         {"one;two\na;b\n", NULL,
          "a.csv:1: expected a first line that names text and label, found one, two"},
         {"one,two\na,b\n", "one,three",
          "a.csv:1: expected a first line that names one,three, found one, two"},
-        {"one,two\na,b\n", "1,3", "expected as many columns"},
+        {"one,two\na,b\n", "1,3", "a.csv:1: expected a first line that names 1,3"},
         {"one,two\na,b\n", "one", "`columns` is wrong: expected two names"},
         {"one,two\na,b\n", "one,one", "`columns` is wrong"},
         {"one,two\na,b\n", "1,2,3", "`columns` is wrong"},
@@ -205,10 +203,10 @@ TEST(pairs_refuse) {
         const char *name, *text, *why;
         heed_pair_kind kind;
     } cases[] = {
-        {"a.tsv", "a\tb\n\nno tab\n", "a.tsv:3: expected source TAB target, found no tab", 0},
-        {"a.tsv", "a\tb\nc\t \n", "a.tsv:2: expected text on both sides, found an empty one", 0},
+        {"a.tsv", "a\tb\n\nno tab\n", "a.tsv:3: expected 2 fields", 0},
+        {"a.tsv", "a\t\n\tb\n", "a.tsv: expected lines of source TAB target, found none", 0},
         {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_CLASSES},
-        {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected source TAB target, found fewer", 0},
+        {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected 3 fields", 0},
         {"a.tsv", "\n\n", "a.tsv: expected lines of source TAB target, found none", 0},
         {"a.tsv", "src\ttgt\n", "found only the line of these names", 0},
         {"a.tsv", "", "text is empty", 0},
@@ -218,12 +216,22 @@ TEST(pairs_refuse) {
          "found 1 labels",
          HEED_TAGS},
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":\"b\"}\n{\"src\":\"a\"}\n",
-         "a.jsonl:2: expected an object with text under \"tgt\", found no such key", 0},
+         "a.jsonl:2: expected an object with the keys source and target, found src", 0},
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":1.5}\n", "a.jsonl:1: expected an object", 0},
         {"a.jsonl", "{\"src\":\"a\",\"src\":\"b\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
         {"a.jsonl", "[1]\n", "a.jsonl:1: expected a JSON object a line, found a list", 0},
         {"a.jsonl", "{\"src\":\n", "a.jsonl:1: expected a JSON object", 0},
         {"a.jsonl", "{\"src\":\"a\\u0000\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
+        {"a.jsonl", "{\"tokens\":[\"New York\",\"\"],\"tags\":[\"B-LOC\",\"O\"]}\n",
+         "a.jsonl:1: expected one word as item 1 of \"tokens\", found \"New York\"", HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a b\"],\"tags\":[\"X\",\"Y\"]}\n", "item 1 of \"tokens\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"X\",\"Y Z\"]}\n", "item 2 of \"tags\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\",\"\"],\"tags\":[\"X\",\"\"]}\n", "item 2 of \"tokens\"",
+         HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\\tb\"],\"tags\":[\"X\"]}\n", "item 1 of \"tokens\"",
+         HEED_TAGS},
     };
     heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -264,6 +272,28 @@ TEST(pairs_labels) {
     a.labels = (const char *const[]){"a", "b", "a"};
     a.label_count = 3;
     CHECK_FAILS(c, open_text(c, "a.tsv", text, a), HEED_USAGE, "label occurs twice");
+    CLOSE(c);
+}
+
+TEST(pairs_labels_that_are_numbers_have_their_order) {
+    static const struct {
+        const char *text, *order[5];
+    } cases[] = {
+        {"10\ta\n2\tb\n0\tc\n1\td\n", {"0", "1", "2", "10"}},
+        {"1.5\ta\n-1\tb\n+1\tc\n-10\td\n0.25\te\n", {"-10", "-1", "0.25", "+1", "1.5"}},
+        {"2\ta\n10\tb\nx\tc\n", {"10", "2", "x"}},
+        {"2.\ta\n10\tb\n", {"10", "2."}},
+        {"01\ta\n1\tb\n0\tc\n", {"0", "01", "1"}},
+        {"1e3\ta\n2\tb\n", {"1e3", "2"}},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs *k =
+            open_text(c, "a.tsv", cases[i].text, (heed_pairs_args){.kind = HEED_CLASSES});
+        for (int j = 0; j < 5 && cases[i].order[j]; j++)
+            CHECK_TEXT(k ? heed_pairs_about(k)->labels[j] : NULL, cases[i].order[j]);
+        heed_pairs_close(k);
+    }
     CLOSE(c);
 }
 
@@ -408,7 +438,7 @@ TEST(pairs_tags_rows) {
     CHECK_TEXT(row_text(t, b.src + 4, b.src_pad + 4, 4), "here [SEP]");
     const int32_t labels[] = {1, -100, -100, -100, 0, -100, -100, -100};
     for (int i = 0; b.labels && i < 8; i++) CHECK(b.labels[i] == labels[i]);
-    CHECK(heed_pairs_about(k)->cut == 1 && heed_pairs_about(k)->left_out == 0);
+    CHECK(heed_pairs_about(k)->cut.texts == 1 && heed_pairs_about(k)->left_out == 0);
     CHECK(heed_pairs_about(k)->pairs == 2 && heed_pairs_about(k)->longest == 5);
     CLOSE(c);
 }
@@ -434,7 +464,7 @@ TEST(pairs_longer_than_the_block) {
     heed_tokenizer *t = tokenizer_of(c, k, 2, "char");
     CHECK(heed_pairs_encode(k, t, t));
     const heed_pairs_info *f = heed_pairs_about(k);
-    CHECK(f->pairs == 2 && f->left_out == 2 && f->val_pairs == 2 && f->cut == 2);
+    CHECK(f->pairs == 2 && f->left_out == 2 && f->val_pairs == 2 && f->cut.texts == 2);
     CHECK(f->tokens == 5 && f->target_tokens == 4 && f->longest == 5 && f->target_longest == 6);
     CHECK_TEXT(shown(k, false, 1), "4 ab|z");
     heed_batch b;
@@ -456,9 +486,60 @@ TEST(pairs_long_texts_are_cut) {
         .kind = HEED_CLASSES, .block = 3, .val_path = text_file("val.tsv", "X\tab\n")};
     heed_pairs *k = encoded(c, open_text(c, "a.tsv", "X\tabab\nY\tb\n", a), "char");
     const heed_pairs_info *f = heed_pairs_about(k);
-    CHECK(f && f->pairs == 2 && f->cut == 1 && f->left_out == 0 && f->longest == 5);
+    CHECK(f && f->pairs == 2 && f->cut.texts == 1 && f->left_out == 0 && f->longest == 5);
     heed_batch b;
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 2}, &b) && b.src_len == 3 && b.items == 2);
+    CLOSE(c);
+}
+
+TEST(pairs_texts_that_are_cut_keep_what_truncate_says) {
+    static const struct {
+        const char *truncate, *tokens;
+        bool bracket;
+        int32_t labels[5];
+    } cases[] = {
+        {NULL, "a b c d [SEP]", false, {0, 1, 2, 3, -100}},
+        {"head", "[CLS] a b c [SEP]", true, {-100, 0, 1, 2, -100}},
+        {"tail", "e f g h [SEP]", false, {4, 5, 6, 7, -100}},
+        {"head+tail", "a b g h [SEP]", false, {0, 1, 6, 7, -100}},
+        {"head+tail", "[CLS] a b h [SEP]", true, {-100, 0, 1, 7, -100}},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs_args a = {.kind = HEED_TAGS,
+                             .block = 5,
+                             .bracket = cases[i].bracket,
+                             .truncate = cases[i].truncate};
+        heed_pairs *k = open_text(c, "a.tsv", "h g\tH G\na b c d e f g h\tA B C D E F G H\n", a);
+        heed_tokenizer *t = tokenizer_of(c, k, 0, "word");
+        heed_batch b;
+        CHECK(heed_pairs_encode(k, t, NULL) &&
+              heed_pair_batch(k, (heed_batch_at){.val = true, .rows = 2}, &b));
+        CHECK_TEXT(row_text(t, b.src + 5, NULL, 5), cases[i].tokens);
+        for (int j = 0; b.labels && j < 5; j++) CHECK(b.labels[5 + j] == cases[i].labels[j]);
+        size_t unread = cases[i].bracket ? 5 : 4;
+        const heed_pairs_info *f = heed_pairs_about(k);
+        CHECK(f->cut.texts == 1 && f->cut.unread == unread && f->cut.units == 10);
+        CHECK(f->val_cut.unread == unread && f->val_cut.units == 10);
+    }
+    CLOSE(c);
+}
+
+/* Without a block, it is that of the longest text, from 64 to 512. */
+TEST(pairs_block_is_chosen_by_the_lengths) {
+    static const int words[] = {5, 64, 99, 600}, blocks[] = {64, 72, 104, 512};
+    heed_ctx *c = open_ctx();
+    for (int i = 0; i < 4; i++) {
+        heed_text text = {.c = c};
+        heed_text_add(&text, "X\ta\nY\t");
+        for (int j = 0; j < words[i]; j++) heed_text_add(&text, "b ");
+        heed_pairs *k = heed_pairs_open(c, text_file("a.tsv", text.s),
+                                        &(heed_pairs_args){.kind = HEED_CLASSES});
+        const heed_pairs_info *f = heed_pairs_about(encoded(c, k, "word"));
+        CHECK(f && f->block == blocks[i] && f->longest == words[i] + 1);
+        CHECK(f && f->cut.unread == (words[i] > 511 ? (size_t)words[i] - 511 : 0));
+        heed_text_free(&text);
+    }
     CLOSE(c);
 }
 

@@ -18,7 +18,7 @@ TEST(text_read_straightens) {
     static const char raw[] = "\xEF\xBB\xBFone\r\ntwo\rthree\n\r\nf\xC3\xBCnf\xF0\x9F\x98\x80";
     size_t n;
     char *s = heed_text_read(c, file_with("a.txt", raw, sizeof raw - 1), &n);
-    CHECK_TEXT(s, "one\ntwo\nthree\n\nf\xC3\xBCnf\xF0\x9F\x98\x80");
+    CHECK_TEXT(s, "one\ntwo\rthree\n\nf\xC3\xBCnf\xF0\x9F\x98\x80");
     CHECK(s && n == strlen(s));
     free(s);
     s = heed_text_read(c, file_with("b.txt", "plain", 5), &n);
@@ -35,6 +35,7 @@ TEST(text_read_refuses) {
     } cases[] = {
         {"", 0, "is empty", "0 bytes"},
         {"\xEF\xBB\xBF", 3, "is empty", "0 bytes"},
+        {"a\rb\rc\r", 6, "lines end with CR", "tr '\\r' '\\n'"},
         {"\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16, "this is not a text: ", "found a picture (PNG)"},
         {"\xFF\xD8\xFF\xE0\0\x10JFIF", 10, "expected UTF-8 text", "found a picture (JPEG)"},
         {"a\nb\0c", 5, ":2: expected UTF-8 text, found 0x00 at byte 3", "tr -d"},

@@ -180,6 +180,11 @@ typedef struct {
  * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
  * context's. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+/* Opens the data of a training run of m with the settings f, and chooses by it those that were not
+ * given (chosen: gets them; or NULL). With how->run, the run that is resumed, nothing is chosen,
+ * and classes have the numbers that its labels.txt gives them. NULL on error. */
+heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, heed_data_args *how,
+                           heed_choices *chosen);
 /* All settings of such a training run, at the model's defaults. */
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
 /* The settings that name the model, the data and the run to start from: task, data, from. Ended by

@@ -98,15 +98,19 @@ typedef struct {
                          class, chosen by the seed; used if the data has no validation part */
     bool no_test;     /* the test part is not read */
     const char *const *labels; /* a run's: classes are matched by name; NULL: from the training
-                                  part, in bytewise order (IDX: in the order of their values; CIFAR:
-                                  of its names file); at least two, each with a picture */
+                                  part, in the order of their values if all are decimal numbers,
+                                  otherwise bytewise (CIFAR: in the order of its names file); at
+                                  least two, each with a picture */
     int label_count;
     bool unlabelled; /* classes are not required: pictures may also lie directly in the folder, or
                         in that of a part, IDX files of labels may be absent, lines of a CSV file
                         may be a path alone. These pictures are of class HEED_UNLABELLED, the others
                         of theirs, and any number of classes is accepted */
-    bool strict;     /* a picture that cannot be decoded is an error, not skipped */
-    int resize_to;   /* as in heed_image_transform */
+    const char *columns; /* of a list: "image,label" or "image,label,split", names of columns or
+                            numbers from 1; NULL or "": known by their names */
+    const char *header;  /* as in heed_pairs_args */
+    bool strict;         /* a picture that cannot be decoded is an error, not skipped */
+    int resize_to;       /* as in heed_image_transform */
     heed_filter filter;
     double mean[3]; /* deviation[0] 0: both are computed from the training part, over all bytes of
                        its stored pictures, in the view's channels */
@@ -119,8 +123,10 @@ typedef struct {
 typedef struct heed_images heed_images;
 /* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP, TGA;
  * parts may also be called training, valid, validation, dev, testing, in any case), a folder of
- * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX), of *.bin (CIFAR-10 and -100), or a CSV
- * file of path,label lines. All pictures are decoded once, to find the bad ones. Hidden files are
+ * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX; names may begin as EMNIST's do, whose
+ * pictures lie on their side and are turned, and have test for t10k), of *.bin (CIFAR-10 and -100),
+ * or a CSV or TSV file of path,label lines, whose first may name the columns, as
+ * image_id,label,split. All pictures are decoded once, to find the bad ones. Hidden files are
  * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
  * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
  * linearly so that the lowest and highest value of training become 0 and 255. Beside them, the

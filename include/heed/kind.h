@@ -99,7 +99,7 @@ typedef struct {
     const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
     bool any_length;                          /* a text may be empty, or longer than the block */
     bool empty; /* a text after a special token, [CLS], may be empty */
-    bool cut;   /* a source or a labelled text that is too long is cut */
+    bool cut;   /* a source that is too long is cut */
     bool quiet; /* do not warn about words that the vocabulary lacks */
     bool show;  /* keep the picture for display, in `shown` */
 } heed_reader;
@@ -112,11 +112,14 @@ typedef struct {
     unsigned char *special; /* 1: [CLS], [SEP], [PAD] or a newline */
 } heed_sequence;
 
+enum { HEED_NO_TOKEN = INT32_MAX };
+
 /* One input. Zero-initialise; free with heed_example_free. */
 typedef struct {
     heed_sequence text;   /* a text, or the source of a pair */
     heed_sequence target; /* for a pair: its tokens and, if it ended, [SEP] */
-    size_t *words;        /* with a label per word: the first token of each */
+    size_t *words;        /* with a label per word: the first token of each; HEED_NO_TOKEN: cut */
+    size_t cut; /* tokens of a labelled text that are not read: it is longer than the block */
     size_t word_count, word_capacity;
     heed_image_transform transform; /* for a picture: */
     heed_real *x;                   /* the model's input, (size,size,channels) */
@@ -125,8 +128,9 @@ typedef struct {
 } heed_example;
 
 /* Reads a text, or the source of a pair, as the model does: between [CLS] and [SEP] if bracketed; a
- * source and a labelled text end with [SEP]. Replaces what was read before. HEED_DATA for a text
- * without tokens, or longer than the block. */
+ * source and a labelled text end with [SEP]. Replaces what was read before. A labelled text that is
+ * longer than the block is cut as in training, with a message. HEED_DATA for a text without tokens,
+ * or another one longer than the block. */
 bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out);
 /* Reads the target of a pair: a text, or n generated tokens, followed by [SEP] if `ended`. */
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out);

@@ -14,20 +14,21 @@ typedef enum {
     HEED_CAPTIONS /* file TAB caption: a picture's file, which is not read here (heed/captions.h) */
 } heed_pair_kind;
 
-/* The lines of a file, read but not yet tokenized. TSV: source TAB target; further columns are
- * ignored, empty lines are skipped and counted; # does not start a comment; spaces around a column
- * are removed. A first line that names the columns is skipped: one that holds a name of a source
- * (src source input from text sentence document question prompt tokens words review comment tweet
- * message content) and one of a target (tgt target output to translation answer response label
- * labels class category tag tags sentiment intent emotion topic), in any columns, or that begins
- * with two names of languages (eng fra, en fr, English French). The columns of captions are named
- * file (image path filename picture) and caption (text description sentence); a number after the
- * file, as in dog.jpg#2, is removed.
- * CSV (by the extension .csv; RFC 4180): the same, and the first line must name the columns unless
- * `columns` gives their numbers. Line ends and tabs within a field become spaces.
- * JSONL (by the extension .jsonl or .json): objects with src and tgt (or label and text, or tokens
- * and tags: texts or lists of words, or image and caption); a label may also be a whole number.
- * Errors name file and line. Owned by c. */
+/* The rows of a file, read but not yet tokenized. Lines end with LF or CR LF. Every row has as many
+ * fields as the first one. Rows of which one side is empty are left out and counted, and so are
+ * empty lines; # does not start a comment; spaces around a field are removed, line ends and tabs
+ * within one become spaces.
+ * TSV and CSV (heed_csv; CSV by the extension .csv, and where the first line names known columns):
+ * the columns are those of `columns`, or of the names in the first line, in any case: src source,
+ * tgt target; text sentence, label class; tokens words, tags labels; image file file_name path
+ * filename, caption text; or, if no other column has one of them, a name of a source (input from
+ * document question prompt review comment tweet message content ...) and one of a target (output to
+ * translation answer response category sentiment intent emotion topic ...), or two names of
+ * languages (eng fra, en fr, English French). Without names, a TSV has source TAB target; a first
+ * line that is unlike the others is an error that asks for `columns` or `header`. A number after
+ * the file of a caption, as in dog.jpg#2, is removed. JSONL (by the extension .jsonl or .json):
+ * objects, whose keys are the names; tokens and tags are texts or lists of words; a label may also
+ * be a whole number. Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
     heed_pair_kind kind;
@@ -35,12 +36,20 @@ typedef struct {
     const char *val_path; /* a separate validation file, or NULL */
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations
                   and captions are left out of training and cut in evaluation, longer texts of
-                  classes and tags are cut in both; all are counted */
-    const char *const *labels; /* a run's, or NULL: from the data, in bytewise order */
+                  classes and tags are cut in both; all are counted. 0, for classes and tags: that
+                  of the longest text, from 64 to 512 */
+    const char
+        *truncate; /* of classes and tags, what a text that is cut keeps: "head", "tail" or
+                      "head+tail", half the block each; NULL: head. Valid until heed_pairs_encode */
+    const char *const *labels; /* a run's, or NULL: from the data, in the order of their
+                                  values if all are decimal numbers, otherwise bytewise */
     int label_count;
     const char *columns; /* "source,target" or "text,label": names of columns or keys, or numbers of
                             columns from 1; NULL or "": recognized by their names */
-    bool bracket;        /* labelled texts and tagged words: [CLS] before the source */
+    const char *val_columns; /* those of val_path; NULL or "": the same */
+    const char *header;      /* "yes": the first line names the columns; "no": it is data; "auto",
+                                NULL: found out */
+    bool bracket;            /* labelled texts and tagged words: [CLS] before the source */
 } heed_pairs_args;
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
 void heed_pairs_close(heed_pairs *k);
@@ -52,17 +61,26 @@ bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out);
  * vocabulary, NULL for labels. The source of a caption is a file: source is NULL. */
 bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target);
 
+/* Texts that are longer than the block; of all words of tags, or all tokens of other texts (units),
+ * those that are not read. units and unread are 0 for translations and captions. */
+typedef struct {
+    size_t texts, unread, units;
+} heed_pairs_cut;
 typedef struct {
     size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
-    size_t blank, left_out, cut;
+    size_t blank, empty, left_out; /* empty: rows of which a side has no text */
+    heed_pairs_cut cut, val_cut;   /* of all pairs, and of those that evaluation reads */
     size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
     size_t extra_columns; /* lines with further columns, or keys */
     bool header, json;    /* a first line of column names was skipped; a file of JSON objects */
+    const char *columns;  /* "text, label": the names in that line of the columns that are read */
     size_t overlap;       /* validation sources that are also in the training part */
     size_t unknown, tokens, target_unknown, target_tokens; /* of the training part */
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
+    int block;                   /* the argument, or what was chosen */
+    bool per_word;               /* the labels are of words */
     int classes;
     const char *const *labels;
     uint64_t checksum;
@@ -91,6 +109,28 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
 bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out);
 uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows);
 uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows);
+
+/* ---- entities in the labels of words ---- */
+
+/* Counts the entities of labels such as B-PER, I-PER and O, those predicted, and those of them that
+ * are correct: same type, same first and last word. By default as seqeval's default mode and
+ * conlleval do, which repair sequences that no scheme allows; strict: as seqeval's mode "strict",
+ * by the scheme IOB2, or, if there are labels E- and S-, IOBES, or with L- and U-, BILOU. NULL if
+ * the labels are not all O or of such names, or strict and of no scheme; on error, too: see c. */
+typedef struct heed_entities heed_entities;
+heed_entities *heed_entities_new(heed_ctx *c, const char *const *labels, int count, bool strict);
+void heed_entities_free(heed_entities *e);
+const char *heed_entities_scheme(const heed_entities *e); /* "IOB2"; NULL: not strict */
+/* Adds the next word of a sentence, by the numbers of its labels; ends the sentence. */
+void heed_entities_word(heed_entities *e, int gold, int predicted);
+void heed_entities_end(heed_entities *e);
+typedef struct {
+    const char *type; /* "PER"; "_" of labels without one */
+    size_t gold, predicted, correct;
+} heed_entity_score;
+/* The types that occur, sorted bytewise; valid until the next call. Precision is correct /
+ * predicted, recall correct / gold, F1 their harmonic mean. */
+const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count);
 
 /* ---- how good translations are ---- */
 

@@ -126,13 +126,15 @@ typedef struct {
 /* Fails c with "WHAT: WHERE:LINE: expected EXPECTED, found FOUND; hint: HINT". Always false. */
 bool heed_reject(heed_ctx *c, heed_status status, heed_problem p);
 
-/* ---- CSV: RFC 4180 ---- */
+/* ---- tables: CSV by RFC 4180, TSV ---- */
 
-enum { HEED_CSV_FIELDS = 64, HEED_CSV_LONGEST = 4096 };
-/* Reads a text row by row. Fields are separated by commas, or by semicolons if the first line has
- * one and no comma; they are cut out of the text in place. A field in double quotes may contain
- * separators, line ends and doubled quotes; blanks around an unquoted field are dropped. Lines end
- * with LF or CR LF; blank lines and a byte order mark are skipped. */
+enum { HEED_CSV_FIELDS = 1024, HEED_CSV_LONGEST = 4096 };
+/* Reads a text row by row. Fields are cut out of the text in place. Their separator is the one that
+ * the first line has outside quotes: of several, the first of comma, semicolon, bar and tab in a
+ * file whose name ends in .csv, otherwise a tab before these. A field in double quotes may contain
+ * separators, line ends and doubled quotes; in a text of tabs quotes are text if those of any field
+ * break this rule. Blanks around an unquoted field are dropped. Lines end with LF or CR LF; blank
+ * lines and a byte order mark are skipped. */
 typedef struct {
     heed_ctx *c;
     const char *what, *path;       /* for errors: "WHAT is wrong: PATH:LINE: ..." */
@@ -141,9 +143,11 @@ typedef struct {
     char *fields[HEED_CSV_FIELDS]; /* the first fields; further ones are only counted */
     size_t longest; /* the bytes that a field must not reach; HEED_CSV_LONGEST, may be changed */
     bool ended;     /* the row ends with a line end; false: a last line without one */
-    char separator; /* ',' or ';' */
+    char separator; /* ',', ';', '|' or a tab */
+    bool plain;     /* quotes are text */
     char *at, *end; /* what is left of the text */
     size_t next;    /* the line number at `at` */
+    size_t blank;   /* blank lines that were skipped */
 } heed_csv;
 /* text: n bytes followed by a zero byte; reading modifies them, and they must outlive r. A NUL byte
  * among them is an error. what: the subject of errors, as in "list of pictures is wrong". */
@@ -156,7 +160,9 @@ bool heed_csv_next(heed_csv *r);
 int heed_csv_find(const heed_csv *r, const char *name);
 /* Fails: "WHAT: PATH:LINE: expected EXPECTED, found FOUND". Always false. */
 bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found);
-/* Appends a field in double quotes, with quotes doubled and control characters as \x1B. */
+/* Appends a field in double quotes, with quotes doubled and control characters as \x1B. A text that
+ * begins with = + - or @ and is no number gets an apostrophe before it: spreadsheets would run it
+ * as a formula. */
 bool heed_csv_put(heed_text *out, const char *field);
 
 /* ---- JSON: RFC 8259 ---- */

@@ -292,7 +292,8 @@ static bool choose_pieces(heed_choices *k) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* opening the data reports errors */
     heed_pairs_args a = {.kind = HEED_TRANSLATION,
                          .block = (int)heed_config_int(f, "block"),
-                         .columns = heed_config_text(f, "columns")};
+                         .columns = heed_config_text(f, "columns"),
+                         .header = heed_config_text(f, "header")};
     heed_pairs *pairs = heed_pairs_open(c, heed_config_text(f, "data"), &a);
     bool words = pairs != NULL, wide = false;
     for (int side = 0; side < 2 && words; side++) {

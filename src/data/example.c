@@ -150,6 +150,30 @@ static bool put_numbers(const heed_reader *r, const char *text, size_t n, heed_t
     return true;
 }
 
+/* Keeps of a labelled text with `before` and `after` special tokens as much as training does. */
+static void cut_text(const heed_reader *r, size_t before, size_t after, heed_example *out) {
+    size_t block = (size_t)heed_config_int(r->config, "block");
+    heed_tokens *k = &out->text.tokens;
+    if (k->count + after <= block) return;
+    size_t all = k->count - before, most = block - before - after, dropped = all - most;
+    const char *truncate =
+        heed_config_has(r->config, "truncate") ? heed_config_text(r->config, "truncate") : "head";
+    size_t front = before + heed__front(truncate, most), left = all + before - front - dropped;
+    memmove(k->ids + front, k->ids + front + dropped, left * sizeof *k->ids);
+    memmove(k->begin + front, k->begin + front + dropped, left * sizeof *k->begin);
+    memmove(k->end + front, k->end + front + dropped, left * sizeof *k->end);
+    k->count -= dropped;
+    for (size_t i = 0; i < out->word_count; i++)
+        if (out->words[i] >= front)
+            out->words[i] =
+                out->words[i] < front + dropped ? HEED_NO_TOKEN : out->words[i] - dropped;
+    out->cut = dropped;
+    if (!r->quiet)
+        heed_message(r->c, HEED_WARN,
+                     "the text has %zu tokens: the model reads %zu of them, its %s", all, most,
+                     strcmp(truncate, "head+tail") ? truncate : "head and tail");
+}
+
 /* Checks the tokens of the text, or of none, after `before` special tokens; `after` more will
  * follow. */
 static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
@@ -215,6 +239,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
                                           : r->spec.per_word ? put_words(r, text, n, out)
                                                              : put_text(r, t, text, begin, end, k));
     if (!ok) return false;
+    if (r->spec.kind == HEED_INPUT_LABELLED && !r->any_length) cut_text(r, f.before, f.after, out);
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
         return false;
     warn_of_unknown(r, t, k, text);

@@ -15,6 +15,36 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
  * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
+/* ---- settings of tables ---- */
+
+#define HEED__COLUMNS(which, group)                                                                \
+    {"columns",                                                                                    \
+     HEED_TEXT,                                                                                    \
+     "",                                                                                           \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     "columns of CSV and TSV, or keys of JSON objects: " which                                     \
+     ", by name or by number from 1; without it, by their usual names",                            \
+     group},                                                                                       \
+    {                                                                                              \
+        "header", HEED_CHOICE, "auto", 0, 0, "auto|yes|no",                                        \
+            "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
+            "names, and if it is unlike the others this is asked for",                             \
+            group                                                                                  \
+    }
+#define HEED__VAL_COLUMNS(group)                                                                   \
+    { "val-columns", HEED_TEXT, "", 0, 0, NULL, "columns of `val`; none: as `columns`", group }
+
+/* ---- texts longer than the block ---- */
+
+/* Of the `most` tokens that a text keeps, those from its beginning, by the setting `truncate`
+ * (NULL: head); the others are from its end. Sun et al. 2019, sec. 5.3.1. */
+static inline size_t heed__front(const char *truncate, size_t most) {
+    if (!truncate || truncate[0] == 'h') return truncate && truncate[4] ? (most + 1) / 2 : most;
+    return 0;
+}
+
 /* ---- balanced classes (balance.c) ---- */
 
 #define HEED__BALANCE(group)                                                                       \

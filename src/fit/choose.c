@@ -40,10 +40,18 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
     return ok;
 }
 
-/* The set of pictures chooses their size while it is opened. */
+/* The data chooses the size of pictures, and the block of labelled texts, while it is opened. */
 static void note_size(heed_choices *k) {
     heed_input_kind kind = k->data->spec.kind;
     bool captions = kind == HEED_INPUT_CAPTION;
+    if (kind == HEED_INPUT_LABELLED && heed_config_rank(k->config, "block") == HEED_FROM_PRESET &&
+        k->count < HEED_CHOICES) {
+        heed_choice *block = &k->list[k->count++];
+        snprintf(block->what, sizeof block->what, "block %d",
+                 heed_pairs_about(k->data->batches)->block);
+        snprintf(block->why, sizeof block->why,
+                 "the longest text in multiples of 8, at most 512: longer texts train slowly");
+    }
     if (!captions && kind != HEED_INPUT_PICTURE) return;
     void *batches = k->data->batches;
     const heed_images_info *a =

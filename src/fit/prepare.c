@@ -3,6 +3,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "fit/fit.h"
+#include "io/io.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -172,17 +173,30 @@ static bool same(heed__fitting *f, const char *what, uint64_t was, uint64_t now,
                                    f->a->run, what, was, now, hint);
 }
 
-/* labels.txt must list the classes of the data, in order. */
+/* The digest of the labels that the checkpoint was trained with; `digest` if it does not say. */
+static uint64_t trained_labels(heed__fitting *f, uint64_t digest) {
+    heed_text path = {.c = f->c};
+    heed_safetensors *k =
+        heed__safetensors_head(f->c, heed__run_path(&path, f->a->run, "last/model.safetensors"));
+    const char *labels = k ? heed_safetensors_meta(k, "labels") : NULL;
+    if (labels) sscanf(labels, "%16" SCNx64, &digest);
+    heed_safetensors_close(k);
+    heed_text_free(&path);
+    return digest;
+}
+
+/* labels.txt must list the classes of the data, in the order that the checkpoint was trained with.
+ */
 static bool check_labels(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     heed__labels l;
     bool ok = heed__labels_read(f->c, a->run, a->label_count, &l);
+    uint64_t of_data = heed__labels_digest(a->labels, a->label_count);
     f->labels_digest = heed__labels_digest(l.list, l.count);
     heed__labels_free(&l);
     return ok &&
            (heed__ctx_edited(f->c) ||
-            same(f, "file labels.txt", heed__labels_digest(a->labels, a->label_count),
-                 f->labels_digest,
+            same(f, "file labels.txt", trained_labels(f, of_data), f->labels_digest,
                  "restore a copy of it, or resume with `edited` if it was edited on purpose"));
 }
 

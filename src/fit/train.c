@@ -92,6 +92,22 @@ static bool reading(void *user, uint64_t done, uint64_t all) {
     return !a->stop || !a->stop(a->user);
 }
 
+heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, heed_data_args *how,
+                           heed_choices *chosen) {
+    heed__labels of_run = {0};
+    bool ok = how->run ? heed__labels_read(c, how->run, 0, &of_run)
+                       : heed_model_choose(m, f, NULL, chosen);
+    if (!heed__ctx_edited(c)) {
+        how->labels = of_run.list;
+        how->label_count = of_run.count;
+    }
+    heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(m), how) : NULL;
+    if (d && !how->run) heed_model_choose(m, f, d, chosen);
+    how->labels = NULL;
+    heed__labels_free(&of_run);
+    return d;
+}
+
 /* Trains by complete settings. Other processes learn of an error here or in heed_fit. */
 static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config *f) {
     heed_fit_result r = nothing;
@@ -101,9 +117,7 @@ static heed_fit_result train(heed_ctx *c, const heed_train_args *a, heed_config 
                           .user = (void *)(uintptr_t)a};
     heed_run *from = NULL;
     bool new_run = a->run && !a->resume, ok = f && open_start(c, a, f, &how, &from);
-    if (!a->resume) ok = ok && heed_model_choose(a->model, f, NULL, NULL);
-    heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(a->model), &how) : NULL;
-    if (d && !a->resume) heed_model_choose(a->model, f, d, NULL);
+    heed_data *d = ok ? heed_train_data(c, a->model, f, &how, NULL) : NULL;
     if (d && new_run && d->tree) heed_run_outside(c, a->run, heed_config_text(f, "data"));
     if (d && a->keep) heed_config_set(f, "data", a->data, "data", HEED_FROM_FLAG);
     if (heed_cluster_agree(c, a->cluster)) r = fit(c, a, f, d, from);

@@ -121,7 +121,7 @@ static bool ask_all(heed_inspection *s) {
         else
             for (int i = 0; i < (words ? (int)s->example.word_count : s->axes[0].count); i++) {
                 int at = words ? (int)words[i] : i;
-                ask(s, 0, at, at, "the label");
+                if (at != HEED_NO_TOKEN) ask(s, 0, at, at, "the label");
             }
         break;
     case HEED_ANSWER_PICTURE: /* there is nothing to choose among */

@@ -1,5 +1,5 @@
-/* csv.c -- CSV by RFC 4180, or with semicolons, read row by row and written; the lines of
- * metrics.csv. */
+/* csv.c -- tables by RFC 4180, separated by commas, semicolons, bars or tabs, read row by row and
+ * written; the lines of metrics.csv. */
 #include "core/os.h"
 #include "text/text.h"
 
@@ -18,17 +18,41 @@ bool heed_csv_reject(const heed_csv *r, const char *expected, const char *found)
     return r && reject(r, r->line, expected, found);
 }
 
-/* A semicolon if the first line has one and no comma, both outside quotes, which open at the start
- * of a field. */
-static char separator_of(const char *text) {
-    bool quoted = false, semicolon = false, start = true;
+/* The separator in the first line, outside quotes, which open at the start of a field: of several
+ * the first of `order`, without one the first of all. */
+static char separator_of(const char *text, const char *order) {
+    bool quoted = false, start = true;
+    size_t best = strlen(order);
     for (text += strspn(text, " \t\r\n"); *text && (quoted || *text != '\n'); text++) {
         if (*text == '"' && (quoted || start)) quoted = !quoted;
-        if (!quoted && *text == ',') return ',';
-        start = !quoted && (*text == ';' || (start && *text == ' '));
-        semicolon |= !quoted && *text == ';';
+        const char *found = quoted ? NULL : strchr(order, *text);
+        if (found && (size_t)(found - order) < best) best = (size_t)(found - order);
+        start = !quoted && (found || (start && *text == ' '));
     }
-    return semicolon ? ';' : ',';
+    return order[best] ? order[best] : *order;
+}
+
+static bool is_blank(const heed_csv *r, char c) {
+    return c == ' ' || (c == '\t' && r->separator != c);
+}
+
+/* Whether the quotes of a text of tabs are those of RFC 4180: around whole fields, and doubled
+ * within. Texts that were never quoted have others, which are text. */
+static bool are_quotes(const heed_csv *r) {
+    bool start = true;
+    for (const char *s = r->at; s < r->end; s++) {
+        if (*s == '"' && !start) return false;
+        if (*s != '"') {
+            start = *s == r->separator || *s == '\n' || (start && *s == ' ');
+            continue;
+        }
+        for (s++; s < r->end && (*s != '"' || s[1] == '"'); s++) s += *s == '"';
+        if (s >= r->end) return false;
+        s += s[1] == '\r' ? 2 : 1;
+        if (s < r->end && *s != r->separator && *s != '\n') return false;
+        start = true;
+    }
+    return true;
 }
 
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,
@@ -46,11 +70,17 @@ bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path,
     if (nul) return reject(r, heed__line_of(text, (size_t)(nul - text)), "text", "a NUL byte");
     r->end = text + n;
     if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r->at += 3;
-    r->separator = separator_of(r->at);
+    r->separator = separator_of(r->at, heed__ends_in(path, ".csv") ? ",;|\t" : "\t,;|");
+    r->plain = r->separator == '\t' && !are_quotes(r);
     return true;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+const char *heed__csv_separator(const heed_csv *r) {
+    return r->separator == ','   ? "comma"
+           : r->separator == ';' ? "semicolon"
+           : r->separator == '|' ? "bar"
+                                 : "tab";
+}
 
 /* A field in double quotes, where two quotes mean one; unescaped in place. */
 static char *quoted_field(heed_csv *r) {
@@ -73,7 +103,7 @@ static char *quoted_field(heed_csv *r) {
     if (r->at < r->end && *r->at != r->separator && *r->at != '\n') {
         char expected[64];
         snprintf(expected, sizeof expected, "a %s or the end of the line after a quoted field",
-                 r->separator == ',' ? "comma" : "semicolon");
+                 heed__csv_separator(r));
         reject(r, r->next, expected, "something else");
         return NULL;
     }
@@ -84,15 +114,15 @@ static char *quoted_field(heed_csv *r) {
 /* The next field, ended by a zero byte that replaces *after at r->at; NULL on error. */
 static char *next_field(heed_csv *r, char *after) {
     const char ends[] = {r->separator, '\n', 0};
-    while (is_blank(*r->at)) r->at++;
+    while (is_blank(r, *r->at)) r->at++;
     char *field = r->at, *stop;
-    bool quotes = *field == '"';
+    bool quotes = *field == '"' && !r->plain;
     if (quotes && !(field = quoted_field(r))) return NULL;
     if (!quotes) r->at += strcspn(r->at, ends);
     stop = r->at;
     *after = *stop;
     if (!quotes) {
-        while (stop > field && (is_blank(stop[-1]) || stop[-1] == '\r')) stop--;
+        while (stop > field && (is_blank(r, stop[-1]) || stop[-1] == '\r')) stop--;
         *stop = 0;
     }
     if (strlen(field) < r->longest) return field;
@@ -117,6 +147,7 @@ bool heed_csv_next(heed_csv *r) {
         r->ended = after == '\n';
         r->next += r->ended;
         if (r->count > 1 || *r->fields[0]) return true;
+        r->blank++;
     }
     return false;
 }
@@ -129,8 +160,14 @@ int heed_csv_find(const heed_csv *r, const char *name) {
 
 /* ---- writing ---- */
 
+/* A spreadsheet would run such a text as a formula. A number is none. */
+static bool is_formula(const char *field) {
+    double value;
+    return *field && strchr("=+-@", *field) && !heed__number(field, &value);
+}
+
 bool heed_csv_put(heed_text *out, const char *field) {
-    bool ok = field && heed_text_put(out, "\"", 1);
+    bool ok = field && heed_text_put(out, "\"'", is_formula(field) ? 2 : 1);
     for (; ok && *field; field++) {
         unsigned char c = (unsigned char)*field;
         ok = c == '"'             ? heed_text_put(out, "\"\"", 2)

@@ -25,6 +25,11 @@ int heed__decompose(int32_t c, int32_t parts[HEED__DECOMPOSED]);
 typedef enum { HEED__PLAIN, HEED__CONTROL, HEED__DIRECTION } heed__char_kind;
 heed__char_kind heed__kind_of_char(int32_t c);
 
+/* Whether two names look equal but for their case: as composed (NFC) or decomposed characters. */
+bool heed__same_name(const char *a, size_t n, const char *b, size_t m);
+/* Writes valid text in composed form (NFC) in its place, unless that is longer; its new length. */
+size_t heed__compose(char *s, size_t n);
+
 /* The place of the first byte that is NUL or not UTF-8; n: there is none. */
 size_t heed__text_flaw(const char *text, size_t n);
 /* The number of the line, from 1, that holds the byte `at`. */
@@ -62,6 +67,10 @@ json_t *heed__json_read(heed_ctx *c, const char *path);
 json_t *heed__json_parse(heed_ctx *c, const char *path, const char *text, size_t n);
 /* Writes value indented, with a final newline, atomically. */
 bool heed__json_write(heed_ctx *c, const char *path, const json_t *value);
+
+/* ---- tables ---- */
+
+const char *heed__csv_separator(const heed_csv *r); /* its name: "comma" */
 
 /* ---- metrics.csv ---- */
 

@@ -2,7 +2,9 @@
  * normalize.c of data/corpus use utf8proc. */
 #include "text/text.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <utf8proc.h>
 
 size_t heed_utf8_read(const char *s, size_t n, int32_t *character) {
@@ -130,4 +132,35 @@ static bool is_direction(int32_t c) {
 heed__char_kind heed__kind_of_char(int32_t c) {
     if (is_direction(c)) return HEED__DIRECTION;
     return c < 32 || (c >= 127 && c < 160) ? HEED__CONTROL : HEED__PLAIN;
+}
+
+/* ---- names that look equal ---- */
+
+/* In composed form, and with `fold` without case; free it with free. NULL: without memory. */
+static char *composed(const char *s, size_t n, bool fold) {
+    utf8proc_uint8_t *out = NULL;
+    utf8proc_option_t how = UTF8PROC_STABLE | UTF8PROC_COMPOSE | (fold ? UTF8PROC_CASEFOLD : 0);
+    return utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &out, how) < 0
+               ? NULL
+               : (char *)out;
+}
+
+bool heed__same_name(const char *a, size_t n, const char *b, size_t m) {
+    if (n == m && strncasecmp(a, b, n) == 0) return true;
+    if (skip_ascii(a, 0, n) == n && skip_ascii(b, 0, m) == m && n != m) return false;
+    char *x = composed(a, n, true), *y = composed(b, m, true);
+    bool same = x && y && strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+size_t heed__compose(char *s, size_t n) {
+    size_t at = 0;
+    while (at < n && (unsigned char)s[at] < 0x80) at++;
+    char *out = at < n ? composed(s, n, false) : NULL;
+    size_t length = out ? strlen(out) : n;
+    if (out && length <= n) memcpy(s, out, n = length);
+    free(out);
+    return n;
 }

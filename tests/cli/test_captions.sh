@@ -259,7 +259,7 @@ holds cmp -s s/val/00000.png keep.png
 for hard in '{"image": "val/00000.png"}' '{"image": "val/00000.png", "caption": ""}' '["val/00000.png"]' '{"image": 1'; do
     printf '%s\n' "$hard" >s/hard.jsonl
     run data check caption s/hard.jsonl --val-split 0
-    refuses 3 "hard.jsonl:1"
+    refuses 3 "hard.jsonl:"
 done
 printf '{"image": "val/00000.png", "caption": "one"}\n{"image": "../s/val/00001.png", "caption": "two"}\n' >s/two.jsonl
 run data check caption s/two.jsonl --val-split 0 --json

@@ -199,7 +199,7 @@ run data check textcls reviews.csv
 refuses 3 "expected a first line that names text and label, found id, review, stars; hint: --columns review,stars, the names or numbers of text and label"
 sed 1s/review/prose/ reviews.csv >prose.csv
 run data check textcls prose.csv
-refuses 3 "found id, prose, stars; hint: --columns TEXT,LABEL, the names or numbers of text and label"
+refuses 3 "found id, prose, stars; hint: --columns prose,stars, the names or numbers of text and label"
 # Of columns that are given by number, the line that names them is no data where it is known as such.
 run data check textcls reviews.csv --columns 2,3 --json
 status 0
@@ -217,7 +217,7 @@ status 0
 json header false
 json pairs 4
 run data check textcls rows.csv --columns 2,3
-says "the first line is read as data; if it names the columns: --columns NAME,NAME"
+says "the first line is read as data; if it names the columns: --header yes"
 run data check textcls reviews.csv --columns review,star
 refuses 3 "names review,star, found id, review, stars"
 printf 'id,Review Text,Stars,Sentiment\n1,good,5,pos\n2,bad,1,neg\n' >words.csv

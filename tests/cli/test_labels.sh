@@ -78,8 +78,8 @@ says "pos"
 run classify attention "the" "the film was grand" " " "a b c d e f g h i j k" --json
 status 3
 warns "empty"
-warns "too long"
-holds test "$(wc -l <out)" = 2
+warns "the text has 11 tokens: the model reads 7 of them, its head"
+holds test "$(wc -l <out)" = 3
 head -4 texts.tsv >few.tsv # one label alone: it is the run's labels that count
 run eval attention few.tsv --json
 status 0
@@ -169,6 +169,40 @@ run train tag tags.tsv -o pieces $TINY --layers 1 --heads 2 --tokenizer char --b
 status 0
 run classify pieces "the dog runs" --json
 json labels.2
+# Texts longer than the block: without --block it is that of the longest one; what is cut is counted everywhere.
+awk 'BEGIN { for (i = 0; i < 20; i++) { w = t = ""; for (j = 0; j < 100; j++) { b = int((i + 1) * j * j / 7) % 3; w = w " w" b; t = t " T" b }
+    print w "\t" t } }' >long.tsv
+run data check tag long.tsv --json
+json chosen.0.settings "block 104"
+json cut 0
+run data check tag long.tsv --block 64 --json
+json cut 20
+json unread 740
+run train tag long.tsv -o cut --layers 1 --heads 2 --width 16 --batch 8 --steps 6 --block 64
+status 0
+warns "20 texts are longer than --block 64 and cut: 740 of 2,000 words are not read; --block 101 reads all"
+run eval cut long.tsv --json
+json cut 2
+json unread 74
+run eval cut
+says "2 texts are longer than --block 64 and cut: 74 of 200 words are not read"
+run classify cut "$(sed -n 's/\t.*//; 1p' long.tsv)" --json
+status 0
+warns "the text has 100 tokens: the model reads 63 of them, its head"
+json cut 37
+json labels.63 null
+run train tag long.tsv -o ends --layers 1 --heads 2 --width 16 --batch 8 --steps 6 --block 64 --truncate head+tail
+run classify ends "$(sed -n 's/\t.*//; 1p' long.tsv)" --json
+json labels.31
+json labels.32 null
+json labels.68 null
+holds test "$("$JSON" labels.69 <out)" != null
+run train tag long.tsv -o all --layers 1 --heads 2 --width 16 --batch 8 --steps 6
+holds grep -qx 'block = 104' all/config.conf
+run eval all --json
+json unread 0
+json items 200
+
 printf '{"tokens":["a","b"],"tags":["X","Y"]}\n{"tokens":["b","a"],"tags":["Y","X"]}\n{"tokens":["b"],"tags":["Y"]}\n' >few.jsonl
 run train tag few.jsonl -o few $TINY --layers 1 --heads 2 --val-split 0
 status 0

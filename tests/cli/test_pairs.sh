@@ -32,6 +32,18 @@ json source.longest 4
 json left_out 0
 json overlap 0
 
+# Exact is the text that is printed, not its tokens: words lose the spaces around marks.
+for letter in x y z w; do
+    for digit in 0 1 2 3 4 5 6 7 8 9; do printf '%s %s\t&%s; (-%s)\n' $letter $digit $letter $letter; done
+done >spaced.tsv
+run train rnn spaced.tsv -o spaced --tokenizer word --width 32 --batch 8 --steps 150 --lr 0.01 --json
+status 0
+json exact 0.0
+run eval spaced --json --translations made.tsv
+json token_accuracy 1.0
+json exact 0.0
+holds test "$(awk -F'\t' '$2 == $3' made.tsv | wc -l)" = 0
+
 run train rnn pairs.tsv -o rnn $TINY
 status 0
 warns "43 pairs for training, 5 for validation"

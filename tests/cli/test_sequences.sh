@@ -120,7 +120,7 @@ if [ -w /dev/full ]; then
     status 1
 fi
 run_with huge classify recall/rnn-2
-status 3
+status 0
 cp -r narrow/attention broken
 head -c 500 narrow/attention/model.safetensors >broken/model.safetensors
 run translate broken abcde

@@ -73,50 +73,142 @@ static bool is_small(const char *path) {
     return n >= 0 && n <= 1 << 22;
 }
 
+/* Opens the lines of a small file for a hint; what is wrong with them is not reported. */
+static const heed_pairs *open_lines(heed_ctx *c, const char *data, heed_pair_kind kind,
+                                    const char *columns) {
+    return heed_pairs_open(
+        c, data,
+        &(heed_pairs_args){
+            .kind = kind, .block = 512, .columns = columns, .header = *columns ? "no" : "auto"});
+}
+
 /* Whether a column of a small file, known by its name or one of the first two, is of classes. */
-static bool has_classes(const char *data) {
+static bool has_classes(heed_ctx *c, const char *data) {
     static const char *const columns[] = {"", "2,1", "1,2"};
-    bool any = false, small = is_small(data);
-    for (int i = 0; small && !any && i < 3; i++) {
-        heed_ctx *c = heed_open(NULL);
-        any = are_classes(heed_pairs_about(heed_pairs_open(
-            c, data,
-            &(heed_pairs_args){.kind = HEED_CLASSES, .block = 512, .columns = columns[i]})));
-        heed_close(c);
+    bool any = false;
+    for (int i = 0; !any && i < 3; i++) {
+        any = are_classes(heed_pairs_about(open_lines(c, data, HEED_CLASSES, columns[i])));
+        heed_clear(c);
     }
     return any;
 }
 
+/* Whether lines have as many labels as words, and words in every second line. */
+static bool has_tags(heed_ctx *c, const char *data) {
+    const heed_pairs *k = open_lines(c, data, HEED_TAGS, "");
+    const heed_pairs_info *a = heed_pairs_about(k);
+    size_t several = 0;
+    heed_pair pair;
+    for (size_t i = 0; a && i < a->pairs; i++)
+        several += heed_pairs_get(k, false, i, &pair) && memchr(pair.source, ' ', pair.source_n);
+    bool tags = a && 2 * several >= a->pairs && (size_t)a->classes <= a->pairs * 2;
+    for (int i = 0; tags && i < a->classes; i++) tags = strlen(a->labels[i]) <= 24;
+    heed_clear(c);
+    return tags;
+}
+
+static bool reads_words(const heed_model *m) {
+    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
+}
+static bool reads_labels(const heed_model *m) {
+    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_INPUT;
+}
+
+/* What a model must read for a list of pictures: NULL if no column after the first line has names
+ * of pictures only. Beside labels, captions are sentences. */
+static bool (*list_reader(heed_ctx *c, const char *data))(const heed_model *m) {
+    enum { ROWS = 20, COLUMNS = 64 };
+    bool pictures[COLUMNS], any = false, sentences = false;
+    size_t n = 0, rows = 0;
+    heed_csv r;
+    char *text = heed_text_read(c, data, &n);
+    memset(pictures, true, sizeof pictures);
+    if (heed_csv_open(&r, c, "table is wrong", data, text, n) && heed_csv_next(&r))
+        for (; rows < ROWS && heed_csv_next(&r); rows++)
+            for (size_t i = 0; i < COLUMNS; i++) {
+                pictures[i] = pictures[i] && i < r.count && is_picture_name(r.fields[i]);
+                sentences = sentences || (i < r.count && strchr(r.fields[i], ' '));
+            }
+    for (size_t i = 0; i < COLUMNS; i++) any = any || pictures[i];
+    free(text);
+    heed_clear(c);
+    return !rows || !any ? NULL : sentences ? writes_captions : reads_pictures;
+}
+
+/* What a model must read for the first of a file's JSON objects; NULL: it does not say. */
+static bool (*object_reader(heed_ctx *c, const char *data))(const heed_model *m) {
+    size_t n = 0, lists = 0, files = 0;
+    char *text = heed_text_read(c, data, &n);
+    json_t *first = text ? json_loadb(text, strcspn(text, "\n"), 0, NULL) : NULL, *value;
+    const char *key;
+    json_object_foreach(first, key, value) {
+        lists += json_is_array(value);
+        files += json_is_string(value) && is_picture_name(json_string_value(value));
+    }
+    json_decref(first);
+    free(text);
+    heed_clear(c);
+    return files ? writes_captions : lists >= 2 ? reads_words : NULL;
+}
+
+static const heed_model *task_of_lines(const program *p, const char *data) {
+    heed_ctx *c = is_small(data) ? heed_open(NULL) : NULL;
+    bool json = has_ending(data, ".jsonl");
+    bool (*fits)(const heed_model *m) = !c     ? NULL
+                                        : json ? object_reader(c, data)
+                                               : list_reader(c, data);
+    if (c && !fits && has_tags(c, data)) fits = reads_words;
+    if (c && !fits && has_classes(c, data)) fits = reads_labels;
+    heed_close(c);
+    for (const heed_model *const *m = p->models; *m; m++)
+        if ((fits ? fits : reads_pairs)(*m)) return *m;
+    return NULL;
+}
+
 const char *likely_task(const program *p, const char *data) {
     bool pictures = is_directory(data) ? holds_pictures(data) : is_picture_name(data);
-    bool pairs = has_ending(data, ".tsv") || has_ending(data, ".csv") || has_ending(data, ".jsonl");
-    const heed_model *m = first_of(p->models, pictures                     ? HEED_INPUT_PICTURE
-                                              : pairs && has_classes(data) ? HEED_INPUT_LABELLED
-                                              : pairs                      ? HEED_INPUT_PAIR
-                                                                           : HEED_INPUT_TOKENS);
+    bool lines = has_ending(data, ".tsv") || has_ending(data, ".csv") || has_ending(data, ".jsonl");
+    const heed_model *m =
+        lines && !is_directory(data)
+            ? task_of_lines(p, data)
+            : first_of(p->models, pictures ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS);
     return m ? m->name : p->models[0]->name;
 }
 
-/* Whether the file is lines of text, of which none has a tab, and no JSON. It is read up to the
- * first tab, at most a megabyte. */
+/* Whether a line may name the columns of a table: a few words between separators. */
+static bool may_name_columns(const char *line) {
+    enum { WORDS = 3 };
+    size_t separators = 0, spaces = 0;
+    for (; *line && *line != '\n'; line++) {
+        separators += strchr(",;|", *line) != NULL;
+        spaces += *line == ' ';
+    }
+    return separators && spaces < WORDS * (separators + 1);
+}
+
+/* Whether the file is lines of text, of which none has a tab, and no table or JSON. It is read up
+ * to the first tab, at most a megabyte. */
 static bool lacks_tabs(const char *path) {
     enum { MOST = 1 << 20 };
+    char line[400];
     int first = 0, ch = EOF, n = 0;
     bool lines = false;
     if (!is_file(path) || has_ending(path, ".csv") || has_ending(path, ".jsonl")) return false;
     FILE *f = fopen(path, "r");
+    bool table = f && fgets(line, sizeof line, f) && may_name_columns(line);
+    if (f) rewind(f);
     while (f && first != '{' && n++ < MOST && (ch = getc(f)) != EOF && ch != '\t' && ch != 0) {
         lines = lines || ch == '\n';
         if (!first && !isspace(ch)) first = ch;
     }
     if (f) fclose(f);
-    return ch != '\t' && ch != 0 && lines && first && first != '{';
+    return !table && ch != '\t' && ch != 0 && lines && first && first != '{';
 }
 
 /* Data of pictures: a folder, or a list of them. */
 static bool fits_pictures(program *p, const char *data) {
     char hint[1200];
-    if (!is_file(data) || has_ending(data, ".csv")) return true;
+    if (!is_file(data) || has_ending(data, ".csv") || has_ending(data, ".tsv")) return true;
     return heed_fail(p->c, HEED_DATA,
                      "%s is a file: %s reads a folder of pictures, or a CSV file of path,label "
                      "lines%s",

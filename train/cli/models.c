@@ -32,6 +32,10 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(he
 bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
 bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
+bool reads_tables(const heed_model *m) {
+    return sees_pictures(m) || m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
+}
+
 bool sees_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool sees_texts(const heed_model *m) { return !sees_pictures(m); }
 bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }

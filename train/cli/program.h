@@ -28,6 +28,7 @@ const char *example_flags(const heed_model *m, char text[96]);
 bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
+bool reads_tables(const heed_model *m);  /* CSV, TSV or JSON lines can be its data */
 bool sees_patches(const heed_model *m);
 bool sees_texts(const heed_model *m); /* nothing else */
 bool reads_pairs(const heed_model *m);

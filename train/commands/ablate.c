@@ -11,7 +11,7 @@ static const heed_option options[] = {
     AS_SVG("Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
-    EVALUATED_PICTURES,
+    EVALUATED_DATA,
     SWITCH("patches",
            "hide patches instead of heads: those that attention, rollout, gradient and occlusion "
            "point to, against random ones",
@@ -22,7 +22,7 @@ static const heed_option options[] = {
     {0},
 };
 
-static const applies uses[] = {EVALUATED_PICTURES_APPLY,
+static const applies uses[] = {EVALUATED_DATA_APPLY,
                                {"patches", reads_patches, NULL},
                                {"pictures", reads_patches, "patches"},
                                {"share", reads_patches, "patches"},

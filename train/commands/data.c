@@ -85,10 +85,8 @@ static void check_data(program *p, const char *data) {
     const char *from = flag_text(p, "from");
     heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
-    heed_model_choose(p->model, p->flags, NULL, &p->chosen);
-    heed_data *d = heed_data_open(p->c, p->flags, heed_model_spec(p->model), &how);
+    heed_data *d = heed_train_data(p->c, p->model, p->flags, &how, &p->chosen);
     end_reading(&shown);
-    if (d) heed_model_choose(p->model, p->flags, d, &p->chosen);
     if (d) kind_of(p->model)->check(p, d);
     heed_data_close(d);
     heed_run_close(start);

@@ -12,10 +12,10 @@ static const heed_option options[] = {
     WORDS("csv", "write the table to a file of comma-separated values", "Output"),
     SWITCH("json", "print one JSON object", "Output"),
     EVAL_LOOP_OPTIONS,
-    EVALUATED_PICTURES,
+    EVALUATED_DATA,
     {0}};
 
-static const applies uses[] = {EVALUATED_PICTURES_APPLY, {0}};
+static const applies uses[] = {EVALUATED_DATA_APPLY, {0}};
 
 /* ---- order ---- */
 

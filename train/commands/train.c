@@ -299,9 +299,7 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
         fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
         p->line_open = true;
     }
-    if (!t->resume) heed_model_choose(t->model, t->f, NULL, &p->chosen);
-    heed_data *data = heed_data_open(p->c, t->f, heed_model_spec(t->model), how);
-    if (data && !t->resume) heed_model_choose(t->model, t->f, data, &p->chosen);
+    heed_data *data = heed_train_data(p->c, t->model, t->f, how, &p->chosen);
     g->data = data;
     if (data && !t->estimate && t->inputs && *t->inputs->path) name_data(p, t);
     bool outside = data && (t->resume || t->estimate || !data->tree ||

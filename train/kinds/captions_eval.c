@@ -43,10 +43,9 @@ static void add_line(heed_text *out, const char *path, const char *made, const r
     heed_text_put(out, "\n", 1);
 }
 
-static void count_caption(const translator *k, const references *r, quality *q) {
+static void count_caption(const translator *k, const char *made, const references *r, quality *q) {
     bool exact = false;
-    for (size_t i = 0; !exact && i < r->count; i++)
-        exact = translated_exactly(k, r->list[i], strlen(r->list[i]));
+    for (size_t i = 0; !exact && i < r->count; i++) exact = strcmp(made, r->list[i]) == 0;
     q->count++;
     q->exact += exact;
     q->unended += !k->about.ended;
@@ -65,7 +64,7 @@ static bool add_caption(translator *k, heed_captions *captions, size_t index, he
               translate_picture(k, &picture, found.path) && translated_text(k, &made) &&
               heed_text_put(&made, "", 0) &&
               heed_bleu_add_best(c, &q->bleu, made.s, r.list, r.count);
-    if (ok) count_caption(k, &r, q);
+    if (ok) count_caption(k, made.s, &r, q);
     if (ok && out) add_line(out, found.path, made.s, &r);
     heed_picture_free(&picture);
     heed_text_free(&made);

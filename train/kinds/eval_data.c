@@ -47,7 +47,8 @@ static void warn_of_text(program *p, const heed_data *d) {
 
 heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
                           char what[512]) {
-    static const char *const switches[] = {"convert", "strict"};
+    static const char *const switches[] = {"convert", "strict"}, *const tables[] = {"columns",
+                                                                                    "header"};
     if (m->kind == HEED_INPUT_DENSE && p->argc > 1) {
         heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", p->argv[1],
                   m->name);
@@ -64,6 +65,11 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
     for (int i = 0; sees_pictures(m) && i < 2; i++)
         if (heed_config_has(p->flags, switches[i]) && heed_config_bool(p->flags, switches[i]))
             heed_config_set(f, switches[i], "true", switches[i], HEED_FROM_FLAG);
+    for (int i = 0; i < 2; i++)
+        if (heed_config_has(p->flags, tables[i]) && heed_config_has(f, tables[i]) &&
+            heed_config_rank(p->flags, tables[i]) != HEED_FROM_DEFAULT)
+            heed_config_set(f, tables[i], heed_config_text(p->flags, tables[i]), tables[i],
+                            HEED_FROM_FLAG);
     bool parts = heed_config_has(p->flags, "part");
     reading shown = {.p = p, .bar = redraws(stderr)};
     heed_data_args a = {.part = parts ? heed_config_text(p->flags, "part") : NULL,

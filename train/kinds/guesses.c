@@ -74,19 +74,29 @@ typedef struct {
     int done;
 } reader;
 
+/* Prints what is predicted for the text, with the number of its tokens that were not read. */
+static void print_read(program *p, const reader *k, json_t *o) {
+    if (k->text.cut) json_object_set_new(o, "cut", json_integer((json_int_t)k->text.cut));
+    print_json(p, o);
+}
+
 /* Prints words and their labels, separated by a tab, as in a training file. */
 static void print_tags(program *p, reader *k, const char *text, size_t n, const heed_tensor *y) {
     json_t *labels = json_array();
     heed_text line = {.c = p->c};
     for (size_t i = 0; i < k->text.word_count; i++) {
-        guesses_of(y->x + k->text.words[i] * (size_t)k->run->label_count, k->run->label_count,
-                   k->guesses);
-        const char *label = k->run->labels[k->guesses->label];
-        json_array_append_new(labels, json_text(label));
+        const char *label = "-"; /* the model does not read the word */
+        bool read = k->text.words[i] != HEED_NO_TOKEN;
+        if (read) {
+            guesses_of(y->x + k->text.words[i] * (size_t)k->run->label_count, k->run->label_count,
+                       k->guesses);
+            label = k->run->labels[k->guesses->label];
+        }
+        json_array_append_new(labels, read ? json_text(label) : json_null());
         heed_text_add(&line, "%s%s", i ? " " : "", label);
     }
     if (heed_config_bool(p->flags, "json"))
-        print_json(p, json_pack("{s:o, s:O}", "input", json_stringn(text, n), "labels", labels));
+        print_read(p, k, json_pack("{s:o, s:O}", "input", json_stringn(text, n), "labels", labels));
     else if (line.s) {
         print_shown(p->c, text, "\t");
         puts(line.s);
@@ -111,8 +121,9 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
         guesses_of(y->x, classes, k->guesses);
         if (top > classes) top = classes;
         if (heed_config_bool(p->flags, "json"))
-            print_json(p, json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions",
-                                    class_guesses_json(r, k->guesses, top)));
+            print_read(p, k,
+                       json_pack("{s:o, s:o}", "input", json_stringn(text, n), "predictions",
+                                 class_guesses_json(r, k->guesses, top)));
         else {
             if (k->done) putchar('\n');
             print_shown(p->c, text, "\n");

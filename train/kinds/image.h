@@ -4,6 +4,7 @@
 #define HEED_PICTURES_H
 
 #include "kinds/training.h"
+#include <heed/pairs.h>
 
 /* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
 const char *augment_text(const heed_augment *a, char text[160]);
@@ -38,13 +39,20 @@ void banner_skipped(const heed_model *m, const heed_images *k, const heed_config
 void log_skipped(program *p, const heed_images *k, const char *run);
 
 /* Rows of the tables of a command that evaluates pictures. */
-#define EVALUATED_PICTURES_APPLY                                                                   \
-    {"part", reads_pictures, NULL}, {"convert", sees_pictures, NULL}, {                            \
-        "strict", sees_pictures, NULL                                                              \
+#define EVALUATED_DATA_APPLY                                                                       \
+    {"part", reads_pictures, NULL}, {"convert", sees_pictures, NULL},                              \
+        {"strict", sees_pictures, NULL}, {"columns", reads_tables, NULL}, {                        \
+        "header", reads_tables, NULL                                                               \
     }
-#define EVALUATED_PICTURES                                                                         \
+#define EVALUATED_DATA                                                                             \
     PICTURE_PART, CONVERT("Pictures"),                                                             \
-        SWITCH("strict", "a picture that cannot be decoded is an error, not skipped", "Pictures")
+        SWITCH("strict", "a picture that cannot be decoded is an error, not skipped", "Pictures"), \
+        WORDS("columns",                                                                           \
+              "CSV, TSV and JSON objects: the columns or keys of DATA, by name or by number from " \
+              "1; none: as for the training",                                                      \
+              "Tables"),                                                                           \
+        CHOICE("header", "auto", "auto|yes|no",                                                    \
+               "whether the first line of CSV and TSV names the columns", "Tables")
 #define CONVERT(group)                                                                             \
     SWITCH("convert",                                                                              \
            "print no note when grey pictures are converted to colour, or colour to grey, for the " \
@@ -84,6 +92,9 @@ typedef struct {
     heed_part part;
     bool all_parts;      /* the data has no parts, so all of it was read */
     heed_images *images; /* NULL: texts */
+    const heed_pairs_info *texts;
+    heed_entities *entities[2]; /* of words: by seqeval's default mode, and strictly; or NULL */
+
     size_t count, capacity;
     heed_prediction *list;
     const char *noun; /* what is classified: "pictures" */

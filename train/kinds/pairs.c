@@ -14,16 +14,27 @@ const char *pair_noun(const heed_pairs_info *a, size_t count) {
 
 static const char *verb(size_t count) { return count == 1 ? "is" : "are"; }
 
+const char *cut_note(const heed_pairs_info *a, const heed_pairs_cut *cut, char text[120]) {
+    char n1[32], n2[32], n3[32];
+    snprintf(text, 120, "%s %s longer than --block %d and cut: %s of %s %s are not read",
+             heed_format_count(n1, cut->texts), cut->texts == 1 ? "text is" : "texts are", a->block,
+             heed_format_count(n2, cut->unread), heed_format_count(n3, cut->units),
+             a->per_word ? "words" : "tokens");
+    return text;
+}
+
 bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]) {
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
     long long block = (long long)heed_config_int(f, "block");
-    char n[32];
+    char n[32], cut[120];
     *text = 0;
     bool given = heed_config_has(f, "columns") && *heed_config_text(f, "columns") && !a->json;
-    if (index == 0 && a->header) snprintf(text, 160, "the first line names the columns: skipped");
+    if (index == 0 && a->columns)
+        snprintf(text, 160, "the first line names the columns: %.*s are read",
+                 (int)heed_label_cut(a->columns, 100), a->columns);
     if (index == 0 && given && !a->header) /* by numbers */
         snprintf(text, 160,
-                 "the first line is read as data; if it names the columns: --columns NAME,NAME");
+                 "the first line is read as data; if it names the columns: --header yes");
     if (index == 1 && a->extra_columns)
         snprintf(text, 160, "further %s in %s line%s are ignored", a->json ? "keys" : "columns",
                  heed_format_count(n, a->extra_columns), a->extra_columns == 1 ? "" : "s");
@@ -35,9 +46,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
                  "%s %s %s longer than --block %lld and left out of training: --block %d keeps all",
                  heed_format_count(n, a->left_out), pair_noun(a, a->left_out), verb(a->left_out),
                  block, longest);
-    if (index == 4 && a->cut)
+    if (index == 4 && a->cut.texts && !a->classes)
         snprintf(text, 160, "%s %s %s cut at --block %lld for evaluation",
-                 heed_format_count(n, a->cut), pair_noun(a, a->cut), verb(a->cut), block);
+                 heed_format_count(n, a->cut.texts), pair_noun(a, a->cut.texts), verb(a->cut.texts),
+                 block);
+    if (index == 4 && a->cut.texts && a->classes)
+        snprintf(text, 160, "%s; --block %d reads all", cut_note(a, &a->cut, cut), longest);
     if (index == 5 && a->overlap)
         snprintf(text, 160, "%s validation %s%s %s also in the training part",
                  heed_format_count(n, a->overlap), a->classes ? "text" : "source",

@@ -59,7 +59,7 @@ static void print_labels(const heed_data *d, const heed_pairs_info *a) {
  * validation part, those left out of training are also cut for evaluation. */
 static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
     const char *kind = heed_tokenizer_kind(d->tokenizer);
-    size_t longer = d->no_val ? a->cut : a->left_out + a->cut;
+    size_t longer = d->no_val ? a->cut.texts : a->left_out + a->cut.texts;
     size_t all = a->pairs + a->left_out + (d->no_val ? 0 : a->val_pairs);
     return longer * 3 >= all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
 }
@@ -134,11 +134,12 @@ static void print_object(program *p, const heed_data *d, const heed_pairs_info *
                   data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
                   "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
                   "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
-                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut, "overlap",
+                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut.texts, "overlap",
                   (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
                   side_json(source, a->tokens, a->unknown, a->longest));
     if (a->classes)
-        json_object_set_new(o, "labels", labels_json(d, a));
+        json_object_update_new(o, json_pack("{s:I, s:o}", "unread", (json_int_t)a->cut.unread,
+                                            "labels", labels_json(d, a)));
     else
         json_object_update_new(o,
                                json_pack("{s:b, s:o, s:I}", "shared", (int)!d->source, "target",

@@ -17,7 +17,7 @@ static void print_sample(const char *path) {
     for (size_t at = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
          at < n && shown < LINES;) {
         size_t length = 0;
-        while (at + length < n && text[at + length] != '\n' && text[at + length] != '\r') length++;
+        while (at + length < n && text[at + length] != '\n') length++;
         if (length > 0) {
             fputs("  ", stdout);
             print_start(text + at, length, capacity);

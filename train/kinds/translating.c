@@ -61,18 +61,6 @@ bool translate_picture(translator *k, heed_picture *p, const char *name) {
     return heed_generate(r->model, r->self, r->tape, &how, k->ids, &k->about);
 }
 
-bool translated_exactly(const translator *k, const char *text, size_t n) {
-    const heed_run *r = k->run;
-    heed_tokens t = {.c = r->c};
-    int unknown = heed_tokenizer_specials(r->tokenizer).unk;
-    bool same = k->about.ended && heed_encode_text(r->tokenizer, text, n, &t) &&
-                t.count == (size_t)k->about.count;
-    for (size_t i = 0; same && i < t.count; i++)
-        same = t.ids[i] == k->ids[i] && t.ids[i] != unknown;
-    heed_tokens_free(&t);
-    return same;
-}
-
 bool translated_text(const translator *k, heed_text *out) {
     return heed_decode(k->run->tokenizer, k->ids, (size_t)k->about.count, out);
 }

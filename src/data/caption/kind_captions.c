@@ -14,7 +14,9 @@ static const heed_option options[] = {
      "Captions"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
+    HEED__COLUMNS("IMAGE,CAPTION", "Captions"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Captions"},
+    HEED__VAL_COLUMNS("Captions"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
@@ -54,7 +56,10 @@ static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_dat
     heed_pairs_args args = {.kind = HEED_CAPTIONS,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block")};
+                            .block = (int)heed_config_int(f, "block"),
+                            .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header")};
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     heed_pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);

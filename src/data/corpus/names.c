@@ -79,10 +79,25 @@ static int bytewise(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static int by_number(const void *a, const void *b) {
+    double x = strtod(*(const char *const *)a, NULL), y = strtod(*(const char *const *)b, NULL);
+    return x != y ? (x > y) - (x < y) : bytewise(a, b);
+}
+
+/* A decimal number: digits, maybe with a sign and a point, as in 10, -1 and 1.5. */
+static bool is_number(const char *s) {
+    s += *s == '-' || *s == '+';
+    size_t digits = strspn(s, "0123456789"), point = s[digits] == '.';
+    size_t more = point ? strspn(s + digits + 1, "0123456789") : 0;
+    return digits && point == (more > 0) && !s[digits + point + more];
+}
+
 const char **heed__names_list(const heed__names *k, bool sorted) {
     const char **texts = heed__alloc_array(k->c, k->count, sizeof *texts);
     for (size_t i = 0; texts && i < k->count; i++) texts[i] = heed__names_text(k, i);
-    if (texts && sorted) qsort(texts, k->count, sizeof *texts, bytewise);
+    bool numbers = texts && sorted;
+    for (size_t i = 0; numbers && i < k->count; i++) numbers = is_number(texts[i]);
+    if (texts && sorted) qsort(texts, k->count, sizeof *texts, numbers ? by_number : bytewise);
     return texts;
 }
 

@@ -30,11 +30,9 @@ typedef struct {
 
 /* ---- where a passage ends ---- */
 
-/* After the last line end. A CR at the very end may have its LF in the next passage. */
 static size_t after_line(const char *text, size_t n) {
-    size_t i = n - (text[n - 1] == '\r');
-    while (i && text[i - 1] != '\n' && text[i - 1] != '\r') i--;
-    return i;
+    while (n && text[n - 1] != '\n') n--;
+    return n;
 }
 
 /* Before white space, or a character that is a word by itself; not before the end of a special
@@ -119,7 +117,7 @@ static bool take(state *s, heed__passage *p) {
     p->raw_at = s->raw_at;
     p->inside = s->inside;
     s->raw_at += p->n;
-    s->inside = p->text[p->n - 1] != '\n' && p->text[p->n - 1] != '\r';
+    s->inside = p->text[p->n - 1] != '\n';
     return true;
 }
 

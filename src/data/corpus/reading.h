@@ -10,14 +10,14 @@
 /* A part of a text. It ends with a line; in a longer line, between two characters or words. So its
  * tokens are those of the whole text, and it depends on the text alone, never on the threads. */
 typedef struct {
-    char *text; /* valid UTF-8 without BOM, with LF line ends */
+    char *text; /* valid UTF-8 without BOM, with LF line ends; any other CR is a character */
     size_t n;
     size_t number;    /* from 0 */
     bool inside;      /* it begins within a line */
     size_t raw;       /* its bytes in the file, */
     size_t raw_at;    /* and the bytes before it there */
     size_t line_ends; /* LFs among its bytes in the file */
-    size_t returns;   /* carriage returns in it, which are now line ends or gone */
+    size_t returns;   /* CRs of CR LF in it, which are gone */
     size_t capacity;
 } heed__passage;
 
@@ -66,8 +66,8 @@ bool heed__text_refuse(heed_ctx *c, const char *path, unsigned char byte, size_t
 /* Refuses a text of blank lines: that of the file or, if path is NULL, n bytes. Returns whether it
  * did. */
 bool heed__text_refuse_blank(heed_ctx *c, const char *path, const char *text, size_t n);
-/* CR LF and lone CR become LF, and with `bom` a BOM is dropped. Returns the new length; counts the
- * CRs, unless returns is NULL. */
+/* CR LF becomes LF, and with `bom` a BOM is dropped. Returns the new length; counts the CRs that
+ * are gone, unless returns is NULL. */
 size_t heed__text_straighten(unsigned char *b, size_t n, bool bom, size_t *returns);
 
 #endif

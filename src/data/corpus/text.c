@@ -50,6 +50,11 @@ bool heed__text_begins(heed_ctx *c, const char *path, const unsigned char *bytes
             "text is not UTF-8: %s:1: expected UTF-8, found %s at byte 0; hint: `iconv "
             "-f %s -t UTF-8 '%s' > '%.*s.utf8%s'`",
             path, wide, wide, path, stem, path, path + stem);
+    if (memchr(bytes, '\r', n) && !memchr(bytes, '\n', n))
+        return heed_fail(c, HEED_DATA,
+                         "lines end with CR, as on old Macs: %s: expected LF or CR LF; hint: `tr "
+                         "'\\r' '\\n' < '%s' > '%.*s.lf%s'`",
+                         path, path, stem, path, path + stem);
     return !is_binary(bytes, n) ||
            heed_fail(c, HEED_DATA, "this is not a text: %s: expected UTF-8 text, found bytes",
                      path);
@@ -80,9 +85,9 @@ size_t heed__text_straighten(unsigned char *b, size_t n, bool bom, size_t *retur
     if (returns) *returns = 0;
     if (!from && !memchr(b, '\r', n)) return n;
     for (; from < n; from++) {
-        count += b[from] == '\r';
-        if (b[from] == '\r' && from + 1 < n && b[from + 1] == '\n') continue;
-        b[to++] = b[from] == '\r' ? '\n' : b[from];
+        bool returns_line = b[from] == '\r' && from + 1 < n && b[from + 1] == '\n';
+        count += returns_line;
+        if (!returns_line) b[to++] = b[from];
     }
     b[to] = 0;
     if (returns) *returns = count;

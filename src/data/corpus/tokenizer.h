@@ -32,7 +32,8 @@ int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
 int32_t heed__names_add(heed__names *k, const char *s, size_t n);
 const char *heed__names_text(const heed__names *k, size_t number);
 size_t heed__names_length(const heed__names *k, size_t number);
-/* All texts, in their order or bytewise; free with heed__free. NULL on error. */
+/* All texts, in their order or sorted: by value if all are decimal numbers (1.5, 2, 10), otherwise
+ * bytewise; free with heed__free. NULL on error. */
 const char **heed__names_list(const heed__names *k, bool sorted);
 void heed__names_clear(heed__names *k); /* keeps the memory */
 void heed__names_free(heed__names *k);

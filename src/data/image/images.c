@@ -63,7 +63,6 @@ static bool copy_labels(heed_images *k) {
         k->labels[i] = heed__copy_text(k->c, k->a.labels[i]);
         k->label_count = i + 1;
     }
-    k->a.labels = NULL; /* belongs to the caller and is no longer needed */
     return !heed__stopped(k->c);
 }
 
@@ -72,7 +71,8 @@ static bool read_source(heed_images *k, const char *path) {
     if (heed__os_is_dir(path))
         return heed__images_idx(k, path) && (k->info.kind || heed__images_cifar(k, path)) &&
                (k->info.kind || heed__images_folder(k, path));
-    if (!heed__os_exists(path) || heed__ends_in(path, ".csv")) return heed__images_csv(k, path);
+    if (!heed__os_exists(path) || heed__ends_in(path, ".csv") || heed__ends_in(path, ".tsv"))
+        return heed__images_list(k, path);
     return heed_fail(
         k->c, HEED_DATA,
         "no set of pictures: %s: expected a folder or a CSV file of path,label lines (its name "
@@ -95,9 +95,11 @@ heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_a
     if (heed__stopped(c) || !path || !a) return NULL;
     heed_images *k = start(c, a);
     if (!k) return NULL;
-    if (copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
-        heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path))
-        return k;
+    bool ok = copy_labels(k) && read_source(k, path) && heed__images_label(k, path) &&
+              heed__images_split(k) && heed__images_measure(k) && heed__images_finalize(k, path);
+    k->a.labels = NULL; /* these belong to the caller, and are no longer needed */
+    k->a.columns = k->a.header = NULL;
+    if (ok) return k;
     heed_images_close(k);
     return NULL;
 }

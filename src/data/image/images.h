@@ -101,7 +101,7 @@ struct heed_images {
 bool heed__images_folder(heed_images *k, const char *path);
 bool heed__images_idx(heed_images *k, const char *path);
 bool heed__images_cifar(heed_images *k, const char *path);
-bool heed__images_csv(heed_images *k, const char *path);
+bool heed__images_list(heed_images *k, const char *path);
 
 /* The number of the class with that name, added if new; -1 on error, which names `where`. */
 int64_t heed__images_class(heed_images *k, const char *name, const char *where);
@@ -110,6 +110,8 @@ bool heed__images_add(heed_images *k, int64_t class, heed_part part, char *path,
                       heed_picture picture);
 /* Takes ownership of bytes (heed__free), also on failure. */
 bool heed__images_keep(heed_images *k, unsigned char *bytes);
+/* The part that the first n bytes of a name mean, in any case; -1: none. */
+int heed__images_part(const char *name, size_t n);
 extern const char *const heed__part_words[HEED_PARTS]; /* "training", .. */
 /* "folder/name", to be freed; "name" alone if it is absolute. */
 char *heed__images_path(heed_ctx *c, const char *folder, const char *name);

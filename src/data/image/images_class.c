@@ -1,5 +1,6 @@
 /* images_class.c -- the classes of a set: collected by name, then numbered as labels. */
 #include "data/image/images.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -21,11 +22,16 @@ static bool name_fits(heed_ctx *c, const char *name, const char *where) {
                              heed_quote(quote, name, n));
 }
 
-int64_t heed__images_class(heed_images *k, const char *name, const char *where) {
-    size_t n = strlen(name);
-    int32_t number = heed__names_look(&k->names, name, n);
-    if (number >= 0) return number;
-    if (!name_fits(k->c, name, where)) return -1;
+/* The number of a name in composed form, so that names that look equal are equal; -1: it is new. */
+static int32_t look(const heed_images *k, const char *name, heed_text *composed) {
+    composed->n = 0;
+    if (!heed_text_put(composed, name, strlen(name))) return -1;
+    composed->n = heed__compose(composed->s, composed->n);
+    composed->s[composed->n] = 0;
+    return heed__names_look(&k->names, composed->s, composed->n);
+}
+
+static int64_t add_class(heed_images *k, const char *name, size_t n, const char *where) {
     if (k->names.count == MOST_CLASSES) {
         heed_fail(k->c, HEED_DATA, "too many classes: %s: expected at most %d", where,
                   (int)MOST_CLASSES);
@@ -34,6 +40,15 @@ int64_t heed__images_class(heed_images *k, const char *name, const char *where) 
     if (!heed__grow(k->c, &k->classes, &k->class_capacity, k->names.count + 1, sizeof *k->classes))
         return -1;
     return heed__names_add(&k->names, name, n);
+}
+
+int64_t heed__images_class(heed_images *k, const char *name, const char *where) {
+    heed_text composed = {.c = k->c};
+    if (!name_fits(k->c, name, where)) return -1;
+    int64_t number = look(k, name, &composed);
+    if (number < 0 && !heed__stopped(k->c)) number = add_class(k, composed.s, composed.n, where);
+    heed_text_free(&composed);
+    return number;
 }
 
 /* ---- items ---- */
@@ -82,10 +97,12 @@ const char *const heed__part_words[HEED_PARTS] = {"training", "validation", "tes
 /* Matches classes to a run's labels by name. */
 static bool match_labels(heed_images *k, const char *path) {
     for (size_t i = 0; i < k->names.count; i++) k->classes[i].label = UINT32_MAX;
+    heed_text composed = {.c = k->c};
     for (size_t i = 0; i < k->label_count; i++) {
-        int32_t class = heed__names_look(&k->names, k->labels[i], strlen(k->labels[i]));
+        int32_t class = look(k, k->labels[i], &composed);
         if (class >= 0) k->classes[class].label = (uint32_t)i;
     }
+    heed_text_free(&composed);
     for (size_t i = 0; i < k->names.count; i++)
         if (k->classes[i].label == UINT32_MAX)
             return heed_fail(k->c, HEED_DATA,

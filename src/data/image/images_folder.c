@@ -2,6 +2,7 @@
  * contain folders. Without classes also pictures in the place of classes. Links are followed, but
  * each folder is read once, and no parent folder. */
 #include "data/image/images.h"
+#include "data/table.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -43,12 +44,7 @@ static bool see_above(scan *s, const char *folder, const char *name) {
 
 /* Includes formats that cannot be read: such pictures are reported, not silently ignored. */
 static bool is_picture(const char *name) {
-    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
-                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
-                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (heed__ends_in(name, ends[i])) return true;
-    return false;
+    return heed__is_picture_name((heed__cut){name, strlen(name)});
 }
 
 /* Takes ownership of the path. */
@@ -104,8 +100,7 @@ static bool holds_pictures(const heed__listing *l) {
     return false;
 }
 
-/* The part that the first n bytes of a name mean, in any case; -1: none. */
-static int part_called(const char *name, size_t n) {
+int heed__images_part(const char *name, size_t n) {
     static const struct {
         const char *name;
         heed_part part;
@@ -132,7 +127,7 @@ static bool refuse_flat(heed_images *k, const char *folder, const heed__listing 
             "hint: other data are IDX files ({train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz]), "
             "CIFAR's *.bin, or a CSV file of path,label",
             folder, l->count, l->count == 1 ? "" : "s");
-    if (folder[name] == '.' || part_called(folder + name, n - name) >= 0)
+    if (folder[name] == '.' || heed__images_part(folder + name, n - name) >= 0)
         return heed_fail(k->c, HEED_DATA,
                          "no classes: %s: expected a folder for each class, found pictures and no "
                          "folder; hint: put the pictures of each class into a folder of its name",
@@ -177,7 +172,7 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
 /* ---- parts ---- */
 
 static int part_of(const heed__entry *e) {
-    return e->folder ? part_called(e->name, strlen(e->name)) : -1;
+    return e->folder ? heed__images_part(e->name, strlen(e->name)) : -1;
 }
 
 /* True if a word of the name means a part: "seg_train", "test2017". */
@@ -185,7 +180,7 @@ static bool sounds_like_part(const char *name) {
     while (*name) {
         size_t n = 0;
         while (isalpha((unsigned char)name[n])) n++;
-        if (part_called(name, n) >= 0) return true;
+        if (heed__images_part(name, n) >= 0) return true;
         name += n ? n : 1;
     }
     return false;

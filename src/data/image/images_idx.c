@@ -265,27 +265,66 @@ static bool read_labels(heed_images *k, const char *path, int64_t **out, size_t 
 
 /* ---- the folder ---- */
 
-/* The path of the file, plain or gzipped, which the caller frees; NULL: absent, or an error. */
-static char *find_file(heed_ctx *c, const char *folder, const char *name) {
-    static const char *const ends[] = {"", ".gz"};
-    for (int i = 0; i < 2; i++) {
-        char full[64];
-        snprintf(full, sizeof full, "%s%s", name, ends[i]);
-        char *path = heed__images_path(c, folder, full);
+typedef struct {
+    const char *words[2]; /* as the part is called in names */
+    heed_part part;
+} pair;
+static const pair pairs[] = {{{"train", "train"}, HEED_TRAIN_PART},
+                             {{"t10k", "test"}, HEED_TEST_PART}};
+
+enum { PREFIX = 64, NAME = 160 };
+
+/* The path of "emnist-letters-train-images-idx3-ubyte", with a point for the last but one mark or
+ * gzipped, which the caller frees; NULL: absent, or an error. */
+static char *find_file(heed_ctx *c, const char *folder, const char *prefix, const pair *p,
+                       const char *what, const char *form) {
+    for (int i = 0; i < 8; i++) {
+        char name[NAME];
+        snprintf(name, sizeof name, "%s%s-%s%c%s-ubyte%s", prefix, p->words[i & 1], what,
+                 i & 2 ? '.' : '-', form, i & 4 ? ".gz" : "");
+        char *path = heed__images_path(c, folder, name);
         if (!path || heed__os_exists(path)) return path;
         heed__free(path);
     }
     return NULL;
 }
 
-typedef struct {
-    const char *images, *labels;
-    heed_part part;
-} pair;
-static const pair pairs[] = {
-    {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", HEED_TRAIN_PART},
-    {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", HEED_TEST_PART},
-};
+/* What comes before "train-images-idx3-ubyte" in the names of the folder's files: "emnist-letters-"
+ * of those of EMNIST. Two sets in one folder are an error. */
+static bool find_prefix(heed_ctx *c, const char *folder, char prefix[PREFIX]) {
+    heed__listing l;
+    bool any = false, ok = heed__os_list(c, folder, &l);
+    *prefix = 0;
+    for (size_t i = 0; ok && i < l.count; i++) {
+        const char *name = l.entries[i].name, *at = strstr(name, "train-images");
+        size_t n = at ? (size_t)(at - name) : PREFIX;
+        if (n >= PREFIX || (n && at[-1] != '-') || !strstr(at, "idx3-ubyte")) continue;
+        if (any && (strlen(prefix) != n || memcmp(prefix, name, n) != 0))
+            ok = heed_fail(c, HEED_DATA,
+                           "several sets of IDX files in one folder: %s: expected one, found "
+                           "%strain-images-idx3-ubyte and %s; hint: put the files of one set into "
+                           "a folder of their own",
+                           folder, prefix, name);
+        snprintf(prefix, PREFIX, "%.*s", (int)n, name);
+        any = true;
+    }
+    heed__os_list_free(&l);
+    return ok;
+}
+
+/* Exchanges the rows and columns of square pictures of a byte a pixel, in place. */
+static void transpose(const idx *f) {
+    size_t side = f->dim[1];
+    for (size_t i = 0; f->dims == 3 && side == f->dim[2] && i < f->dim[0]; i++) {
+        unsigned char *p = f->bytes + f->header + i * side * side;
+        for (size_t y = 0; y < side; y++)
+            for (size_t x = 0; x < y; x++) {
+                unsigned char pixel = p[y * side + x];
+                p[y * side + x] = p[x * side + y];
+                p[x * side + y] = pixel;
+            }
+    }
+}
 
 static bool add_pictures(heed_images *k, const heed__names *s, const pair *p, const idx *f,
                          const int64_t *labels) {
@@ -295,39 +334,49 @@ static bool add_pictures(heed_images *k, const heed__names *s, const pair *p, co
         const char *name = labels ? name_of(s, labels[i], number) : HEED_UNLABELLED;
         heed_picture picture = {(int)width, (int)height, (int)channels,
                                 f->bytes + f->header + i * height * width * channels};
-        if (!heed__images_add(k, heed__images_class(k, name, p->images), p->part, NULL, picture))
+        if (!heed__images_add(k, heed__images_class(k, name, p->words[0]), p->part, NULL, picture))
             return false;
     }
     return true;
 }
 
+/* A set that is being read. */
+typedef struct {
+    heed__names names;
+    range range;
+    bool transposed;
+} set;
+
 /* label_path NULL: the pictures have no labels. */
-static bool read_pair(heed_images *k, const heed__names *s, const pair *p, const char *image_path,
-                      const char *label_path, range *r) {
+static bool read_pair(heed_images *k, set *s, const pair *p, const char *image_path,
+                      const char *label_path) {
     idx f;
     int64_t *labels = NULL;
     size_t count = 0;
     if (!read_idx(k->c, image_path, &f) || !heed__images_keep(k, f.bytes)) return false;
-    bool ok = pictures_fit(k->c, image_path, &f) && to_bytes(k->c, image_path, &f, r) &&
+    bool ok = pictures_fit(k->c, image_path, &f) && to_bytes(k->c, image_path, &f, &s->range) &&
               (!label_path || read_labels(k, label_path, &labels, &count));
     if (ok && labels && count != f.dim[0])
         ok = heed_fail(k->c, HEED_DATA,
                        "labels and pictures differ in number: %s: expected %zu labels, as there "
                        "are pictures in %s, found %zu",
                        label_path, f.dim[0], image_path, count);
-    ok = ok && (!labels || add_classes(k, s, label_path, labels, count)) &&
-         add_pictures(k, s, p, &f, labels);
+    if (ok && s->transposed) transpose(&f);
+    ok = ok && (!labels || add_classes(k, &s->names, label_path, labels, count)) &&
+         add_pictures(k, &s->names, p, &f, labels);
     heed__free(labels);
     return ok;
 }
 
 bool heed__images_idx(heed_images *k, const char *path) {
-    range r = {0};
-    heed__names s = {.c = k->c};
-    bool ok = true;
+    set s = {.names = {.c = k->c}};
+    char prefix[PREFIX];
+    bool ok = find_prefix(k->c, path, prefix);
+    s.transposed = strncmp(prefix, "emnist-", 7) == 0;
     for (int i = 0; ok && i < 2; i++) {
         const pair *p = &pairs[i];
-        char *images = find_file(k->c, path, p->images), *labels = find_file(k->c, path, p->labels);
+        char *images = find_file(k->c, path, prefix, p, "images", "idx3"),
+             *labels = find_file(k->c, path, prefix, p, "labels", "idx1");
         if (images || labels) {
             k->info.kind = "idx";
             k->ordered = true;
@@ -335,14 +384,21 @@ bool heed__images_idx(heed_images *k, const char *path) {
         if (p->part == HEED_TEST_PART && k->a.no_test)
             ok = true;
         else if (images && (labels || k->a.unlabelled))
-            ok = (!labels || s.count || read_names(k->c, path, &s)) &&
-                 read_pair(k, &s, p, images, labels, &r);
+            ok = (!labels || s.names.count || read_names(k->c, path, &s.names)) &&
+                 read_pair(k, &s, p, images, labels);
         else if (images || labels)
-            ok = heed_fail(k->c, HEED_DATA, "IDX files are not complete: %s: expected %s%s, too",
-                           path, images ? p->labels : p->images, " (plain or .gz)");
+            ok = heed_fail(k->c, HEED_DATA,
+                           "IDX files are not complete: %s: expected %s%s-%s-ubyte, too (plain or "
+                           ".gz)",
+                           path, prefix, p->words[i && *prefix],
+                           images ? "labels-idx1" : "images-idx3");
         heed__free(images);
         heed__free(labels);
     }
-    heed__names_free(&s);
+    if (ok && k->info.kind && s.transposed)
+        heed_message(k->c, HEED_INFO,
+                     "EMNIST's files hold pictures with rows and columns exchanged: these are "
+                     "exchanged again");
+    heed__names_free(&s.names);
     return ok && !heed__stopped(k->c);
 }

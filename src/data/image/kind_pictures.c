@@ -15,6 +15,7 @@ static const heed_option options[] = {
     {"balance", HEED_BOOL, "false", 0, 0, NULL,
      "of classifiers: weigh classes in the training loss by the inverse of their frequency",
      HEED__PICTURES},
+    HEED__COLUMNS("IMAGE,LABEL, with SPLIT for a column of train, val and test", HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
      "probability of left and right exchanged; -1: 0.5, but 0 where classes are characters or name "
@@ -212,6 +213,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     args.labels = a->labels;
     args.label_count = a->label_count;
     args.unlabelled = d->spec.unlabelled;
+    args.columns = heed_config_text(f, "columns");
+    args.header = heed_config_text(f, "header");
     heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
     if (!k) return false;
     const heed_images_info *about = heed_images_about(k);

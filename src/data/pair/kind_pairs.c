@@ -3,11 +3,8 @@
 #include "data/kind.h"
 #include "data/pair/pairs.h"
 
+#include <stdio.h>
 #include <string.h>
-
-static const char columns_help[] =
-    "columns of CSV and TSV, or keys of JSON objects: SOURCE,TARGET or TEXT,LABEL, by name or by "
-    "number from 1; without it, by their usual names";
 
 static const heed_option translation_options[] = {
     {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
@@ -17,8 +14,9 @@ static const heed_option translation_options[] = {
     {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Pairs"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Pairs"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
+    HEED__VAL_COLUMNS("Pairs"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
@@ -29,9 +27,13 @@ static const heed_option label_options[] = {
      "a " HEED__TOKENIZER_FILES,
      "Texts"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    {"columns", HEED_TEXT, "", 0, 0, NULL, columns_help, "Texts"},
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
+    HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+     "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
     {0}};
@@ -143,6 +145,13 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
     return true;
 }
 
+/* The lengths of labelled texts choose the block, unless it was given or is that of another run. */
+static bool chooses_block(const heed_data *d, const heed_config *f) {
+    bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
+    return d->spec.kind != HEED_INPUT_PAIR && !from &&
+           heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
+}
+
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
@@ -152,10 +161,13 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
                                                        : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block"),
+                            .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
+                            .truncate = translates ? NULL : heed_config_text(f, "truncate"),
                             .labels = a->labels,
                             .label_count = a->label_count,
                             .columns = heed_config_text(f, "columns"),
+                            .val_columns = heed_config_text(f, "val-columns"),
+                            .header = heed_config_text(f, "header"),
                             .bracket =
                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
     d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
@@ -176,6 +188,11 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->label_count = about->classes;
     if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
                            translates ? d->tokenizer : NULL))
+        return false;
+    char block[16];
+    snprintf(block, sizeof block, "%d", about->block);
+    if (chooses_block(d, f) && about->block != heed_config_int(f, "block") &&
+        !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
         return false;
     if (!translates && heed_config_bool(f, "balance"))
         d->class_weights = heed_pairs_balance(d->batches);

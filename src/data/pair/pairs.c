@@ -16,8 +16,8 @@ static void pairs_free(heed__owned *object) {
         heed__free(k->path[i]);
     }
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
-    void *rest[] = {k->pairs, k->train, k->val,    k->label_texts, k->src, k->ids,
-                    k->keys,  k->drawn, k->counts, k->weights,     k};
+    void *rest[] = {k->pairs, k->train, k->val,    k->label_texts, k->src,     k->ids,
+                    k->keys,  k->drawn, k->counts, k->weights,     k->columns, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
@@ -27,28 +27,7 @@ void heed_pairs_close(heed_pairs *k) {
 
 /* ---- lines ---- */
 
-static bool is_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-bool heed__next_word(heed__cut *rest, heed__cut *word) {
-    while (rest->n && is_white(*rest->s)) rest->s++, rest->n--;
-    *word = (heed__cut){rest->s, 0};
-    while (word->n < rest->n && !is_white(word->s[word->n])) word->n++;
-    rest->s += word->n;
-    rest->n -= word->n;
-    return word->n > 0;
-}
-
-heed__cut heed__trimmed(heed__cut t) {
-    while (t.n && is_white(*t.s)) t.s++, t.n--;
-    while (t.n && is_white(t.s[t.n - 1])) t.n--;
-    return t;
-}
-
-const char *heed__pairs_form(heed_pair_kind kind) {
-    static const char *const forms[] = {"source TAB target", "label TAB text", "words TAB labels",
-                                        "file TAB caption"};
-    return forms[kind];
-}
+const char *heed__pairs_form(heed_pair_kind kind) { return heed__pair_schemas[kind].form; }
 
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found) {
     return heed_reject(
@@ -57,8 +36,6 @@ bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *fo
 }
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
-    if (!text[HEED__SOURCE].n || !text[HEED__TARGET].n)
-        return heed__pairs_wrong(l, "text on both sides", "an empty one");
     if (l->k->a.kind != HEED_TAGS) return true;
     size_t words = 0, labels = 0;
     heed__cut source = text[HEED__SOURCE], target = text[HEED__TARGET], word;
@@ -71,18 +48,25 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
                      l->path, l->number, words, labels);
 }
 
-/* A file's name without the number of its caption: "dog.jpg#2", as in Flickr8k. */
-static heed__cut without_number(heed__cut file) {
-    size_t n = file.n;
-    while (n && file.s[n - 1] >= '0' && file.s[n - 1] <= '9') n--;
-    return n > 1 && n < file.n && file.s[n - 1] == '#' ? (heed__cut){file.s, n - 1} : file;
+/* Rows without text are left out, and counted; the first one is kept for the message. */
+static bool has_text(heed__line *l, const heed__cut text[HEED__SIDES]) {
+    heed_pairs_info *i = &l->k->info;
+    bool source = text[HEED__SOURCE].n > 0, target = text[HEED__TARGET].n > 0;
+    i->blank += !source && !target;
+    if (source != target && l->empty++ == 0) l->first_empty = l->number;
+    return source && target;
 }
 
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
     heed__pair p = {.line = l->number, .note = heed__trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = heed__trimmed(text[side]);
-    if (k->a.kind == HEED_CAPTIONS) p.text[HEED__SOURCE] = without_number(p.text[HEED__SOURCE]);
+    if (!has_text(l, p.text)) return true;
+    if (k->a.kind == HEED_CAPTIONS)
+        p.text[HEED__SOURCE] = heed__without_number(p.text[HEED__SOURCE]);
+    if (!heed__pairs_decoded(k)) /* the text of a file, which is the pairs' own */
+        p.text[HEED__TARGET].n =
+            heed__compose((char *)(uintptr_t)p.text[HEED__TARGET].s, p.text[HEED__TARGET].n);
     if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
         return false;
@@ -90,28 +74,71 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     return true;
 }
 
-static bool read_lines(heed_pairs *k, const char *path, char *text, size_t n) {
-    heed__line l = {.k = k, .path = path};
-    bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json"), first = true,
-         header = false, ok = true;
-    k->info.json |= json;
-    l.column[HEED__SOURCE] = k->a.kind == HEED_CLASSES;
-    l.column[HEED__TARGET] = k->a.kind != HEED_CLASSES;
-    if (heed__ends_in(path, ".csv")) return heed__pairs_csv(&l, text, n);
-    for (size_t at = 0; ok && at < n; at += l.n + 1) {
-        l.s = text + at;
-        l.n = heed__line_length(l.s, n - at);
-        l.number++;
-        if (!heed__trimmed((heed__cut){l.s, l.n}).n) {
-            k->info.blank++;
-            continue;
-        }
-        header = false;
-        ok = json || !first || heed__pairs_tsv_header(&l, &header);
-        k->info.header |= header;
-        if (ok && !header) ok = json ? heed__pairs_json(&l) : heed__pairs_tsv(&l);
-        first = false;
+/* A list as Python writes it would be read as words with brackets and quotes. */
+static bool is_list(heed__cut t) {
+    return t.n >= 2 && *t.s == '[' && t.s[t.n - 1] == ']' && strchr("'\"]0123456789", t.s[1]);
+}
+
+static bool read_table(heed__line *l, char *text, size_t n) {
+    heed__table *t = &l->table;
+    bool ok = heed__table_open(t, text, n);
+    while (ok && heed__table_next(t)) {
+        heed__cut both[HEED__SIDES];
+        for (int side = 0; side < HEED__SIDES; side++) both[side] = heed__table_field(t, side);
+        l->number = t->rows.line;
+        l->note = heed__table_note(t);
+        l->k->info.extra_columns += t->width > HEED__SIDES;
+        if (t->schema->labels && is_list(both[HEED__TARGET]))
+            ok = heed_fail(l->k->c, HEED_DATA,
+                           "line is wrong: %s:%zu: expected %s, found a list as Python writes it; "
+                           "hint: pandas writes lists with to_json(\"data.jsonl\", "
+                           "orient=\"records\", lines=True)",
+                           l->path, l->number,
+                           t->schema->words ? "labels separated by spaces" : "a label");
+        ok = ok && heed__pairs_add(l, both);
     }
+    l->k->info.header |= t->named;
+    if (ok && t->named && !l->k->columns) l->k->info.columns = l->k->columns = heed__table_names(t);
+    l->k->info.blank += t->rows.blank;
+    return ok && !heed__stopped(l->k->c);
+}
+
+static bool read_objects(heed__line *l, char *text, size_t n) {
+    bool ok = true;
+    l->k->info.json = true;
+    for (size_t at = 0; ok && at < n; at += l->n + 1) {
+        l->s = text + at;
+        l->n = heed__line_length(l->s, n - at);
+        l->number++;
+        if (heed__trimmed((heed__cut){l->s, l->n}).n)
+            ok = heed__pairs_json(l);
+        else
+            l->k->info.blank++;
+    }
+    return ok;
+}
+
+/* number: 0 for the first file, 1 for that of validation. */
+static bool read_lines(heed_pairs *k, const char *path, int number, char *text, size_t n) {
+    const heed_pairs_args *a = &k->a;
+    bool own = number && a->val_columns && *a->val_columns;
+    size_t before = k->count;
+    heed__line l = {.k = k,
+                    .path = path,
+                    .table = {.c = k->c,
+                              .schema = &heed__pair_schemas[a->kind],
+                              .columns = own ? a->val_columns : a->columns,
+                              .header = a->header,
+                              .prefix = number ? "val-" : "",
+                              .path = path}};
+    bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json");
+    bool ok = json ? read_objects(&l, text, n) : read_table(&l, text, n);
+    if (ok && l.empty && k->count > before)
+        heed_message(k->c, HEED_WARN, "%zu row%s without %s or %s %s left out: %s:%zu%s", l.empty,
+                     l.empty == 1 ? "" : "s", l.table.schema->what[0], l.table.schema->what[1],
+                     l.empty == 1 ? "is" : "are", path, l.first_empty,
+                     l.empty == 1 ? "" : " is the first");
+    k->info.empty += l.empty;
     return ok;
 }
 
@@ -121,10 +148,10 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     char *text = k->file[number] = heed_text_read(k->c, path, &n);
     if (!text) return false;
     k->info.checksum = heed__hash64(text, n, k->info.checksum);
-    bool others = k->info.header;
+    bool others = k->info.header, ended = n && text[n - 1] == '\n';
     k->info.header = false;
-    if (!read_lines(k, path, text, n)) return false;
-    if (k->a.kind == HEED_CAPTIONS && n && text[n - 1] != '\n')
+    if (!read_lines(k, path, number, text, n)) return false;
+    if (k->a.kind == HEED_CAPTIONS && !ended)
         heed_message(k->c, HEED_WARN,
                      "the last line has no end: %s: the file may have been cut off", path);
     if (k->count == before && k->info.header)
@@ -134,8 +161,8 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
                          path);
     k->info.header |= others;
     return k->count > before ||
-           heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none", path,
-                     heed__pairs_form(k->a.kind));
+           heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none%s", path,
+                     heed__pairs_form(k->a.kind), k->info.empty ? " with text on both sides" : "");
 }
 
 /* ---- opening ---- */
@@ -143,7 +170,8 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
     if ((int)a->kind < HEED_TRANSLATION || a->kind > HEED_CAPTIONS)
         return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
-    return heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK) &&
+    bool chosen = !a->block && (a->kind == HEED_CLASSES || a->kind == HEED_TAGS);
+    return (chosen || heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK)) &&
            heed__is_share(c, a->val_split);
 }
 
@@ -153,13 +181,14 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     if (!k) return NULL;
     k->c = k->labels.c = c;
     k->a = *a;
+    k->info.per_word = a->kind == HEED_TAGS;
     heed__own(c, &k->owned, pairs_free);
-    bool ok = heed__pairs_named(k) && heed__pairs_labels(k) && read_file(k, path, 0);
+    bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
     k->own = k->count;
     ok = ok && (!k->a.val_path || read_file(k, k->a.val_path, 1)) && heed__pairs_sort_labels(k) &&
          heed__pairs_split(k, path);
     k->a.labels = NULL; /* these belong to the caller, and are no longer needed */
-    k->a.val_path = k->a.columns = NULL;
+    k->a.val_path = k->a.columns = k->a.val_columns = k->a.header = NULL;
     if (ok) return k;
     heed_pairs_close(k);
     return NULL;

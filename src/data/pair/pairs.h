@@ -3,16 +3,11 @@
 #define HEED_DATA_PAIRS_H
 
 #include "data/corpus/tokenizer.h"
+#include "data/table.h"
 
 #include <heed/pairs.h>
 
-enum { HEED__SOURCE, HEED__TARGET, HEED__SIDES };
-enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100, HEED__MOST_FIELD = 1 << 24 };
-
-typedef struct {
-    const char *s; /* in the text of a file */
-    size_t n;
-} heed__cut;
+enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100 };
 
 typedef struct {
     heed__cut text[HEED__SIDES], note; /* note: a further column */
@@ -34,11 +29,11 @@ struct heed_pairs {
     heed_pairs_args a;
     char *path[2]; /* of the file, and of val_path */
     char *file[2]; /* their texts, which pairs point into */
+    char *columns; /* the same as info's */
     heed__pair *pairs;
     size_t count, capacity;
-    heed__cut columns[HEED__SIDES]; /* the caller's names of them; without text: none */
-    size_t own;                     /* number of pairs of the first file */
-    size_t *train, *val;            /* numbers of pairs, in order; info counts them */
+    size_t own;          /* number of pairs of the first file */
+    size_t *train, *val; /* numbers of pairs, in order; info counts them */
     heed__names labels;
     const char **label_texts;
     bool encoded;
@@ -64,25 +59,13 @@ typedef struct {
     size_t number;
     char *s; /* without the line end; a reader may overwrite it */
     size_t n;
-    size_t column[HEED__SIDES]; /* columns of source and target, from 0 */
-    heed__cut note;             /* the first further column, if there is one */
+    heed__cut note;            /* the first further column, if there is one */
+    size_t empty, first_empty; /* rows of this file without a text, and the first one's number */
+    heed__table table;
 } heed__line;
 
-/* Readers of one line: each adds a pair, or fails with file and line. */
-bool heed__pairs_tsv(heed__line *l);
+/* Adds the pair of a line with a JSON object, or fails with file and line. */
 bool heed__pairs_json(heed__line *l);
-/* Reads all rows of a CSV file. */
-bool heed__pairs_csv(heed__line *l, char *text, size_t n);
-/* Sets k->columns to the two names of the caller's `columns`. */
-bool heed__pairs_named(heed_pairs *k);
-/* Notes which columns are source and target, by their names in the file's first line or as the
- * caller gave them. *header: the line names the columns and is no pair. False: the caller's names
- * are not among them. */
-bool heed__pairs_header(heed__line *l, const heed__cut *names, size_t count, bool *header);
-bool heed__pairs_tsv_header(heed__line *l, bool *header);
-/* Fails because the first line, of these fields, does not name the columns. */
-bool heed__pairs_lacks(heed__line *l, const heed__cut *names, size_t count);
-heed__cut heed__trimmed(heed__cut t); /* without white space around it */
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */
 static inline bool heed__pairs_decoded(const heed_pairs *k) {
@@ -91,9 +74,6 @@ static inline bool heed__pairs_decoded(const heed_pairs *k) {
 /* "source TAB target": the form of a line of that kind. */
 const char *heed__pairs_form(heed_pair_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
-
-/* Removes the next word, ended by ASCII white space, from rest; false when none is left. */
-bool heed__next_word(heed__cut *rest, heed__cut *word);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */
 bool heed__pairs_labels(heed_pairs *k);

@@ -1,6 +1,9 @@
-/* pairs_encode.c -- lines to tokens, ended with [SEP]; a tag is at its word's first token. */
+/* pairs_encode.c -- lines to tokens, ended with [SEP]; a tag is at its word's first token. Labelled
+ * texts longer than the block are cut once the lengths of all are known. */
 #include "data/kind.h"
 #include "data/pair/pairs.h"
+
+#include <string.h>
 
 /* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */
 typedef struct {
@@ -28,12 +31,14 @@ static bool put(heed__sink *sink, int32_t id, size_t begin, size_t end) {
     return push(f->k, f->out, id);
 }
 
+enum { ANY_LENGTH = 1 << 30 };
+
 static filler filler_of(heed_pairs *k, int side, const heed_tokenizer *t) {
     return (filler){.sink = {put},
                     .k = k,
                     .out = &k->stream[side],
                     .unknown_id = t->special.unk >= 0 ? t->special.unk : HEED__NO_LABEL,
-                    .most = (size_t)k->a.block - 1 - k->a.bracket};
+                    .most = heed__pairs_decoded(k) ? (size_t)k->a.block - 1 : ANY_LENGTH};
 }
 
 /* Ends a side of p with [SEP]; records its place, and the longest one. */
@@ -105,15 +110,18 @@ static bool finds_special(const heed_tokenizer *t, const heed__pair *p, int side
 
 static bool has_val_part(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
 
-/* A truncated translation would be a wrong example; a truncated text is still a valid one. */
+static bool is_evaluated(const heed_pairs *k, const heed__pair *p) {
+    return !p->trains || !has_val_part(k);
+}
+
+/* A truncated translation would be a wrong example. */
 static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
     heed_pairs_info *i = &k->info;
     bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
                   f[HEED__TARGET].count > f[HEED__TARGET].most;
     bool left = longer && p->trains && heed__pairs_decoded(k);
-    bool evaluated = !p->trains || !has_val_part(k);
     i->left_out += left;
-    i->cut += longer && (evaluated || !left);
+    i->cut.texts += longer && (is_evaluated(k, p) || !left);
     if (!p->trains) {
         i->val_target_unknown += f[HEED__TARGET].unknown;
         i->val_target_tokens += f[HEED__TARGET].count;
@@ -124,6 +132,58 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
     i->tokens += f[HEED__SOURCE].count;
     i->target_unknown += f[HEED__TARGET].unknown;
     i->target_tokens += f[HEED__TARGET].count;
+}
+
+/* ---- labelled texts that are longer than the block ---- */
+
+/* Counts the words with a label, of tags, or else the tokens of the text from `at` to `end`. */
+static size_t count_units(const heed_pairs *k, const heed__pair *p, int at, int end) {
+    const int32_t *label = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
+    size_t count = 0;
+    if (k->a.kind != HEED_TAGS) return (size_t)(end - at);
+    for (; at < end; at++) count += label[at] != HEED__NO_LABEL;
+    return count;
+}
+
+static void count_cut(heed_pairs *k, const heed__pair *p, int front, int dropped) {
+    heed_pairs_cut *counts[] = {&k->info.cut, is_evaluated(k, p) ? &k->info.val_cut : NULL};
+    for (int i = 0; i < 2 && counts[i]; i++) {
+        counts[i]->texts += dropped > 0;
+        counts[i]->unread += count_units(k, p, front, front + dropped);
+        counts[i]->units += count_units(k, p, k->a.bracket, p->count[HEED__SOURCE] - 1);
+    }
+}
+
+/* Removes from each text what the block does not hold; the tokens of the next ones move up. */
+static void cut_texts(heed_pairs *k) {
+    int sides = k->a.kind == HEED_TAGS ? 2 : 1; /* tags are parallel to the tokens */
+    size_t to = 0;
+    for (size_t i = 0; i < k->count; i++) {
+        heed__pair *p = &k->pairs[i];
+        int all = p->count[HEED__SOURCE], dropped = all > k->a.block ? all - k->a.block : 0;
+        int front =
+            k->a.bracket + (int)heed__front(k->a.truncate, (size_t)(k->a.block - 1 - k->a.bracket));
+        if (!dropped) front = 0;
+        size_t from = p->at[HEED__SOURCE], kept = (size_t)(all - dropped), first = (size_t)front;
+        count_cut(k, p, front, dropped);
+        for (int side = 0; side < sides; side++) {
+            int32_t *ids = k->stream[side].ids;
+            memmove(ids + to, ids + from, first * sizeof *ids);
+            memmove(ids + to + first, ids + from + first + (size_t)dropped,
+                    (kept - first) * sizeof *ids);
+            p->at[side] = to;
+            p->count[side] = (int)kept;
+        }
+        to += kept;
+    }
+    for (int side = 0; side < sides; side++) k->stream[side].count = to;
+}
+
+/* The longest text in multiples of 8, from 64 to 512: attention takes time in the square of it. */
+static int chosen_block(const heed_pairs *k) {
+    enum { LEAST = 64, MOST = 512 };
+    int longest = k->info.longest > MOST ? MOST : (k->info.longest + 7) / 8 * 8;
+    return longest < LEAST ? LEAST : longest;
 }
 
 static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
@@ -188,6 +248,11 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
             finds_special(source, p, HEED__SOURCE) || finds_special(target, p, HEED__TARGET);
         count_pair(k, p, f);
     }
+    if (!heed__pairs_decoded(k)) {
+        if (!k->a.block) k->a.block = chosen_block(k);
+        cut_texts(k);
+    }
+    k->info.block = k->a.block;
     return remove_long(k) && (!k->info.classes || count_labels(k));
 }
 

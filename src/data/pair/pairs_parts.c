@@ -1,4 +1,4 @@
-/* pairs_parts.c -- the labels of classes and tags, numbered in bytewise order or as in the run; the
+/* pairs_parts.c -- the labels of classes and tags, numbered in sorted order or as in the run; the
  * training and validation parts, of which one has all pairs of a source. */
 #include "data/pair/pairs.h"
 #include "text/text.h"
