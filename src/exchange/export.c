@@ -14,7 +14,7 @@ static const heed_published *choose(const heed_run *r) {
         heed_fail(r->c, HEED_USAGE,
                   "run cannot be exported: no published architecture is like the model %s; hint: "
                   "`export %s --onnx model.onnx` writes any run",
-                  r->model->name, r->dir);
+                  r->model->name, heed__export_source(r));
         return NULL;
     }
     for (; p->type; p++)
@@ -27,8 +27,9 @@ static const heed_published *choose(const heed_run *r) {
               "run cannot be exported as %s: expected%s, found%s; hint: `train %s -c "
               "%s/config.conf%s -o %s-exportable` makes one that can be; `export %s --onnx "
               "model.onnx` writes any run",
-              class, expected.s ? expected.s : "", found.s ? found.s : "", r->model->name, r->dir,
-              flags.s ? flags.s : "", r->dir, r->dir);
+              class, expected.s ? expected.s : "", found.s ? found.s : "", r->model->name,
+              heed__export_source(r), flags.s ? flags.s : "", heed__export_source(r),
+              heed__export_source(r));
     heed_text_free(&expected);
     heed_text_free(&found);
     heed_text_free(&flags);

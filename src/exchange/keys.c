@@ -322,7 +322,7 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
                       "run cannot be exported: `%s = %s`: expected the same as `%s = %s`; hint: "
                       "`export %s --onnx model.onnx` writes any run",
                       other, heed_config_text(r->config, other), first,
-                      heed_config_text(r->config, first), r->dir);
+                      heed_config_text(r->config, first), heed__export_source(r));
             return NULL;
         }
     json_t *v = setting_value(r, k, first);
@@ -330,7 +330,7 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
         heed_fail(r->c, HEED_USAGE,
                   "run cannot be exported: `%s = %s`: %s of the published model has no such value; "
                   "hint: `export %s --onnx model.onnx` writes any run",
-                  first, heed_config_text(r->config, first), k->key, r->dir);
+                  first, heed_config_text(r->config, first), k->key, heed__export_source(r));
     return v;
 }
 
