@@ -2,9 +2,9 @@
 # parallel.sh [-o FOLDER] [--quick] [-- SETTINGS...] -- what can be computed at once: a recurrent layer (LSTM) goes through a text token by token, a block
 # of attention takes all tokens in the same few products. Both of equal width and with equally many parameters (8 width^2 and the same embeddings and
 # head), trained on random texts of 16 to 1,024 tokens with 1 and 2 threads: twice, at width 64 in batches of 16 texts and at width 256 one text at a
-# time. Prints the time of a training step and of a text, and draws the time of a token against the length: FOLDER/parallel.png. The time is the best of
-# some ten stretches of steps, so that other work on the machine does little harm. Times that are already in FOLDER (runs/parallel) are kept, so that an
-# interrupted measurement continues. --quick: two lengths, few steps. SETTINGS go to every training run.
+# time. Prints the time of a training step and of a text: FOLDER/table.txt. The time is the best of some ten stretches of steps, so that other work on the
+# machine does little harm. Times that are already in FOLDER (runs/parallel) are kept, so that an interrupted measurement continues. --quick: two lengths,
+# few steps. SETTINGS go to every training run.
 root=$(cd "$(dirname "$0")/.." && pwd)
 heed=${HEED:-$root/heed} out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
 while [ $# -gt 0 ]; do
@@ -50,8 +50,6 @@ for length in $lengths; do texts "$length" >"texts-$length.tsv"; done
 for case in "64 16" "256 1"; do
     width=${case% *} batch=${case#* }
     [ "$batch" = 1 ] && texts="1 text" || texts="$batch texts"
-    csv=$(echo "microseconds_per_token,_width_$width,_$texts at a time.csv" | tr ' ' _)
-    echo "tokens of a text,LSTM 1 thread,LSTM 2 threads,attention 1 thread,attention 2 threads" >"$csv"
     rows=
     for length in $lengths; do
         row=$length
@@ -62,7 +60,6 @@ for case in "64 16" "256 1"; do
             done
             eval "$reader=\$(cat times/$reader-$width-parameters)"
         done
-        echo "$row" | awk '{ printf "%d", $1; for (i = 2; i <= 5; i++) printf ",%.4g", 1000 * $i / $1 / batch; print "" }' batch="$batch" >>"$csv"
         rows="$rows$row
 "
     done
@@ -75,4 +72,4 @@ for case in "64 16" "256 1"; do
         END { print "" }' | tee -a table.txt
 done
 rm -rf run
-"$heed" plot microseconds_per_token,_width_64,_*.csv microseconds_per_token,_width_256,_*.csv --log-x --from-zero --png parallel.png >/dev/null && printf '%s\n%s\n' "$out/table.txt" "$out/parallel.png"
+echo "$out/table.txt"

@@ -263,7 +263,8 @@ static int count_of(const char *file, size_t n, const char *error) {
 TEST(hugging_face_pattern_is_bounded) {
     static const char *const linear[] = {
         FILE_OF(SPLIT_OF("a+b"), WORDS_OF), FILE_OF(SPLIT_OF("a++b"), WORDS_OF),
-        FILE_OF(SPLIT_OF("a*a*a*a*a*a*a*b"), WORDS_OF), FILE_OF(SPLIT_OF("x|(?=a+b)a"), WORDS_OF)};
+        FILE_OF(SPLIT_OF("a*a*a*a*a*a*a*b"), WORDS_OF), FILE_OF(SPLIT_OF("x|(?=a+b)a"), WORDS_OF),
+        FILE_OF(SPLIT_OF("a.*?b"), WORDS_OF)};
     for (size_t i = 0; i < sizeof linear / sizeof *linear; i++)
         CHECK(count_of(linear[i], 1000000, "") == 1);
     CHECK(count_of(FILE_OF(SPLIT_OF("a{0,99}a{0,99}a{0,99}a{0,99}a{0,99}b"), WORDS_OF), 2000,
@@ -370,6 +371,15 @@ TEST(hugging_face_splits_where_nothing_matches) {
     check_split("(?!b)", "Isolated", false, "abc", "ab|c");
     check_split("a?", "Contiguous", false, "caab", "c|aa|b");
     check_split("a?", "MergedWithNext", false, "cab", "c|ab");
+    check_split("(?<=[a-z])(?=[A-Z])", "Isolated", false, "helloWorldX", "hello|World|X");
+    check_split("(?<!\\\\s)b", "MergedWithPrevious", false, "b ab b", "b| ab| b");
+    check_split("\\\\bfoo", "Isolated", false, "a foo", "a |foo");
+    check_split("\\\\b", "Isolated", false, "ab, c", "ab|, |c");
+    check_split("^a", "Isolated", false, "aba\naa", "a|ba\n|a|a");
+    check_split("a$", "Isolated", false, "a\nba", "a|\nb|a");
+    check_split("\\\\s+$", "Removed", false, "a  b  ", "a  b");
+    check_split("a*?b", "Isolated", false, "xaab", "x|aab");
+    check_split("a{1,2}?", "Isolated", false, "aaa", "a|a|a");
     check_split("\\\\d{1,3}+", "Isolated", false, "a123123b", "a|123123|b"); /* {1,3}, repeated */
 }
 

@@ -249,6 +249,43 @@ TEST(pairs_refuse) {
     CLOSE(c);
 }
 
+TEST(pairs_read_conll) {
+    static const struct {
+        const char *name, *text, *columns, *second;
+        size_t pairs;
+    } cases[] = {
+        {"eng.train", "-DOCSTART- -X- O\n\nEU NNP B-ORG\nin IN O\n\nPeter NNP B-PER\n", NULL,
+         "6 Peter|B-PER", 2},
+        {"a.txt", "a X\r\nb Y\r\n\r\n\r\nc X\r\n", NULL, "5 c|X", 2},
+        {"a.tsv", "a\tX\t1\nb\tY\t2\n\nc\tX\t3\n", "1,2", "4 c|X", 2},
+        {"w.conll", "#tag\tO\n\n# a comment\nb\tX\n", NULL, "4 b|X", 2},
+        {"a.conllu",
+         "# text = x\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\t_\tADP\tE\t_\t0\t_\t_\t_\n"
+         "2\tle\t_\tDET\tR\t_\t1\t_\t_\t_\n2.1\tx\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
+         "1\t10 000\t_\tNUM\tN\t_\t0\t_\t_\t_\n2\t#\t_\tSYM\tS\t_\t1\t_\t_\t_\n",
+         NULL, "7 10\u00A0000 #|NUM SYM", 2},
+        {"b.txt", "1\tde\t_\tADP\tE\t_\t0\t_\t_\t_\n\n1\tle\t_\tDET\tR\t_\t1\t_\t_\t_\n",
+         "form,XPOS", "3 le|R", 2},
+        {"b.tsv", "a b\tX Y\n\nc\tX\n", NULL, "3 c|X", 2}, /* sentences a line */
+        {"b.tsv", "a\tX\nc\tX\n", NULL, "2 c|X", 2},
+    };
+    heed_ctx *c = open_ctx();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs *k =
+            open_text(c, cases[i].name, cases[i].text,
+                      (heed_pairs_args){.kind = HEED_TAGS, .columns = cases[i].columns});
+        CHECK_TEXT(shown(k, false, 1), cases[i].second);
+        CHECK(k && heed_pairs_about(k)->pairs == cases[i].pairs);
+        heed_pairs_close(k);
+    }
+    CHECK_FAILS(c, open_text(c, "a.conll", "a X\nb\n", (heed_pairs_args){.kind = HEED_TAGS}),
+                HEED_DATA, "a.conll:2: expected 2 columns, as in the lines before, found 1");
+    heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
+    CHECK_FAILS(c, open_text(c, "a.conll", "a X\n", wrong), HEED_USAGE,
+                "a CoNLL file of 2 columns");
+    CLOSE(c);
+}
+
 /* ---- labels ---- */
 
 TEST(pairs_labels) {

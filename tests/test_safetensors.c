@@ -1,8 +1,11 @@
 /* Checkpoint files: verdicts of the reader (those of the reference reader), bytes of the writer. */
+#define _DEFAULT_SOURCE /* truncate */
 #include "core/core.h"
 #include "core/os.h"
 #include "files.h"
 #include "io/io.h"
+
+#include <unistd.h>
 
 #ifdef HEED_F64
 #define DTYPE "F64"
@@ -303,11 +306,11 @@ TEST(safetensors_values_are_read_from_the_file) {
     size_t n;
     unsigned char *file = heed__os_read(c, in_folder("s"), 0, &n);
     heed__free(file);
-    CHECK(heed__os_truncate(c, in_folder("s"), n - 4));
+    CHECK(truncate(in_folder("s"), (off_t)(n - 4)) == 0);
     CHECK_FAILS(c, heed__load_parsed(b, in_folder("s"), f), HEED_DATA, "became shorter");
     heed_safetensors_close(f);
     for (size_t i = 0; i < n; i += i < 12 ? 1 : 7) {
-        CHECK(heed__os_truncate(c, in_folder("s"), n - 4 - i % (n - 4)));
+        CHECK(truncate(in_folder("s"), (off_t)(n - 4 - i % (n - 4))) == 0);
         CHECK_FAILS(c, heed_load(b, in_folder("s")), HEED_DATA, "s");
         CHECK(heed_save(a, in_folder("s")));
     }

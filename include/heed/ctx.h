@@ -85,6 +85,12 @@ bool heed_fail(heed_ctx *c, heed_status status, const char *format, ...) HEED_PR
 bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format, ...)
     HEED_PRINTF(4, 5);
 
+/* What a folder holds that somebody else may have made, such as a run, has the path FOLDER
+ * HEED_INSIDE NAME: "runs/book/.//train.log". Functions that open it follow no link behind FOLDER,
+ * read plain files only, and write by replacing what has the name, so that nothing elsewhere is
+ * read or changed. Messages show FOLDER/NAME. */
+#define HEED_INSIDE "/.//"
+
 /* Passes a message of at most 1023 bytes to heed_options.log. Settings and commands are named as in
  * heed_fail. */
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) HEED_PRINTF(3, 4);

@@ -197,6 +197,10 @@ extern const heed_option heed_train_options[];
  * and a message lists them. Data that was moved into the run (heed_fit_args.keep) is found there,
  * also if the run itself has been moved since. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
+/* Writes to `path`, which it returns, where the file `name` of the run `dir` is read: dir
+ * HEED_INSIDE name; for a run whose replacement has no checkpoint yet, in the folder .heed-replaced
+ * in dir. */
+const char *heed_run_file(const char *dir, const char *name, char *path, size_t size);
 /* Fails if these settings of the run `dir` read inputs in another way than the run's checkpoint, if
  * there is one: mean, std, resize-to, resample or packing. Opening and resuming a run check this.
  */

@@ -28,7 +28,13 @@ typedef enum {
  * line that is unlike the others is an error that asks for `columns` or `header`. A number after
  * the file of a caption, as in dog.jpg#2, is removed. JSONL (by the extension .jsonl or .json):
  * objects, whose keys are the names; tokens and tags are texts or lists of words; a label may also
- * be a whole number. Errors name file and line. Owned by c. */
+ * be a whole number.
+ * Tags are also read from CoNLL files, a line for each word and an empty line after a sentence, of
+ * two or more columns between tabs or spaces: the word is the first, the label the last one; and
+ * from CoNLL-U (.conllu, or ten columns that begin with an id): form and UPOS. `columns` chooses
+ * others, by number or, in CoNLL-U, by name: "form,xpos". A file is CoNLL by its ending .conll, or
+ * if each line has one word in its first column and empty lines are between sentences.
+ * Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
     heed_pair_kind kind;
@@ -79,6 +85,8 @@ typedef struct {
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
+    size_t conll;                /* columns of a CoNLL file of tags; 0: another file */
+    int column[2];               /* of its words and of its labels, from 1 */
     int block;                   /* the argument, or what was chosen */
     bool per_word;               /* the labels are of words */
     int classes;

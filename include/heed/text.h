@@ -24,6 +24,9 @@ void heed_text_free(heed_text *t);
 /* Writes the text to path atomically: the complete file or nothing. False on error, or if t->c is
  * NULL. */
 bool heed_text_save(const heed_text *t, const char *path);
+/* Adds the text to the end of a file, which is made if absent; nothing of it on error. The file
+ * must be a plain one, no link; of a file with several names, the others keep the old content. */
+bool heed_text_append(const heed_text *t, const char *path);
 
 /* ---- UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629) ---- */
 

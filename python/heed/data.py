@@ -281,7 +281,7 @@ PREFIX = ".heed-data-"
 @contextlib.contextmanager
 def locked(folder):
     """Within, or until the process is killed, `sweep` leaves the folder alone. Raises OSError if another process has locked it."""
-    f = os.open(folder, os.O_RDONLY)
+    f = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

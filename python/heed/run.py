@@ -5,6 +5,7 @@ import ctypes
 import operator
 import os
 import re
+import stat
 from ctypes import byref, c_char_p, c_int32, c_void_p
 
 import numpy as np
@@ -29,10 +30,21 @@ def models():
     return found
 
 
+def run_file(path, name):
+    """Opens a file of a run, which is not trusted: it must be a plain file, no link or pipe."""
+    buffer = ctypes.create_string_buffer(4096)
+    place = lib.heed_run_file(os.fsencode(path), name.encode(), buffer, len(buffer))
+    file = open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), encoding="utf-8", errors="replace", newline="")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(f"not a plain file: {os.path.join(path, name)}")
+
+
 def setting_of(path, key, default):
     """A setting in config.conf of a run, which may have nothing else yet."""
     try:
-        with open(os.path.join(path, "config.conf"), encoding="utf-8", errors="replace") as f:
+        with run_file(path, "config.conf") as f:
             return (re.findall(rf"^{key} = (\w+)", f.read(), re.MULTILINE) or [default])[0]
     except OSError:
         return default  # heed says what is wrong
@@ -147,10 +159,11 @@ class Run(Owner):
     @property
     def metrics(self):
         """metrics.csv as columns by name: arrays of numbers, nan where there is none, and `split` as texts."""
-        path = os.path.join(self.path, "metrics.csv")
-        if not os.path.exists(path):
-            raise DataError(f"metrics are missing: {path}; hint: an imported or a saved run has none")
-        with open(path, newline="") as f:
+        try:
+            f = run_file(self.path, "metrics.csv")
+        except OSError as e:
+            raise DataError(f"metrics are missing: {e}; hint: an imported or a saved run has none") from None
+        with f:
             rows = list(csv.DictReader(f))
         column = lambda k: np.array([r[k] if k == "split" else float(r[k] or "nan") for r in rows])
         return {k: column(k) for k in (rows[0] if rows else ())}
@@ -182,7 +195,7 @@ class Run(Owner):
         return [text(lib.heed_token_text(self._tokenizer, i)) for i in range(lib.heed_vocab_size(self._tokenizer))]
 
     def encode(self, words):
-        """The token ids of a text, without those that the model adds, such as [CLS]."""
+        """The token ids of a text, in which special tokens are read, without those that the model adds, such as [CLS]."""
         t, data = _c.heed_tokens(c=self.context.pointer), text_bytes(words, "input")
         try:
             self.context.made(lib.heed_encode(self._tokenizer, data, len(data), byref(t)), "encode")

@@ -87,6 +87,9 @@ bool heed__shape_size(int dims, const int *shape, size_t *size);
 /* True if c is in error or NULL. */
 static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) != HEED_OK; }
 
+/* heed_fail with HEED_DATA for an input that was not found: heed_ctx_missing returns its path. */
+bool heed__fail_missing(heed_ctx *c, const char *path, const char *format, ...) HEED_PRINTF(3, 4);
+
 HEED_EXPORT_END
 
 #endif

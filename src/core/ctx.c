@@ -101,6 +101,15 @@ void heed_clear(heed_ctx *c) {
     heed__monitor_leave(c->lock);
 }
 
+/* Shows FOLDER/NAME for FOLDER HEED_INSIDE NAME. */
+static void show_paths(char *text) {
+    while ((text = strstr(text, HEED_INSIDE))) {
+        const char *name = text + strlen(HEED_INSIDE);
+        name += strspn(name, "/");
+        memmove(++text, name, strlen(name) + 1);
+    }
+}
+
 static void fail(heed_ctx *c, heed_status status, const char *missing, bool run, const char *format,
                  va_list list) {
     if (!c || status == HEED_OK) return;
@@ -108,6 +117,8 @@ static void fail(heed_ctx *c, heed_status status, const char *missing, bool run,
     if (c->status == HEED_OK) {
         vsnprintf(c->why, sizeof c->why, format ? format : "", list);
         snprintf(c->missing, sizeof c->missing, "%s", missing);
+        show_paths(c->why);
+        show_paths(c->missing);
         c->run = run && *missing;
         c->status = status;
     }
@@ -130,6 +141,14 @@ bool heed_fail_input(heed_ctx *c, const char *path, bool run, const char *format
     return false;
 }
 
+bool heed__fail_missing(heed_ctx *c, const char *path, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fail(c, HEED_DATA, path, false, format, list);
+    va_end(list);
+    return false;
+}
+
 void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     if (!c || !c->options.log || !format) return;
     char text[1024];
@@ -137,6 +156,7 @@ void heed_message(heed_ctx *c, heed_level level, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    show_paths(text);
     c->options.log(c->options.user, level, text);
 }
 

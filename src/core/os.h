@@ -1,11 +1,12 @@
-/* os.h -- the operating system. Only os.c, os_file.c, os_folder.c and os_thread.c use
- * POSIX. */
+/* os.h -- the operating system. Only os.c, os_file.c and os_thread.c use POSIX. */
 #ifndef HEED_OS_H
 #define HEED_OS_H
 
 #include <heed/ctx.h>
 
 HEED_EXPORT_BEGIN
+
+/* Paths may have HEED_INSIDE (heed/ctx.h). */
 
 /* Records the error of the last system call: "cannot VERB PATH". Always returns false. status:
  * HEED_DATA if an input is at fault, HEED_FAILED if the system is. */
@@ -21,13 +22,16 @@ enum { HEED__ENDLESS = 1 << 30 }; /* a limit, because pipes and devices may neve
 /* A file that is read in parts. It may change meanwhile: what is read is what counts. */
 typedef struct {
     int fd;
-    bool regular;     /* not a pipe or a device */
-    size_t size;      /* of a regular file when it was opened; else 0 */
-    size_t at;        /* bytes read so far */
-    const char *path; /* belongs to the caller */
+    bool regular;       /* not a pipe or a device */
+    bool begun, waited; /* of a pipe: something came, or it had its time to get a writer */
+    size_t size;        /* of a regular file when it was opened; else 0 */
+    size_t at;          /* bytes read so far */
+    const char *path;   /* belongs to the caller */
 } heed__file;
+/* Without waiting. c NULL: errno says why it failed, here and in heed__file_read. */
 bool heed__file_open(heed_ctx *c, const char *path, heed__file *s);
-/* Reads n bytes; *got is less only at the end. A pipe may have HEED__ENDLESS bytes. */
+/* Reads n bytes; *got is less only at the end. A pipe may have HEED__ENDLESS bytes. Waiting for it
+ * ends with HEED_INTERRUPTED if a signal is caught. */
 bool heed__file_read(heed_ctx *c, heed__file *s, void *out, size_t n, size_t *got);
 /* Reads n bytes from offset `at` on; fewer are an error. */
 bool heed__file_read_at(heed_ctx *c, const heed__file *s, size_t at, void *out, size_t n);
@@ -39,14 +43,15 @@ typedef struct {
     size_t n;
 } heed__piece;
 /* Writes the pieces to a temporary file beside path, calls fsync, renames it to path and calls
- * fsync on the folder. On failure path is unchanged and no temporary file is left. */
+ * fsync on the folder. On failure path is unchanged and no temporary file is left. A link in a
+ * folder that is not trusted is replaced; else what it leads to is, if it leads to something. */
 bool heed__os_write(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
 /* The same without fsync, for what can be made again. */
 bool heed__os_write_cache(heed_ctx *c, const char *path, const heed__piece *pieces, int count);
 /* The bytes that are free where path is; 0: unknown. */
 uint64_t heed__os_free(const char *path);
+/* Adds to the end of a plain file with one name: other names get no part of it. */
 bool heed__os_append(heed_ctx *c, const char *path, const char *text, size_t n);
-bool heed__os_truncate(heed_ctx *c, const char *path, size_t n);
 
 bool heed__os_exists(const char *path);
 /* Nothing exists there. False, too, where that cannot be found out. */
@@ -68,8 +73,8 @@ typedef struct {
     heed__entry *entries;
     size_t count, capacity;
 } heed__listing;
-/* The entries of a folder, in bytewise order. Links are followed; hidden names, pipes, sockets and
- * devices are omitted. Free with heed__os_list_free, also after a failure. */
+/* The entries of a folder, in bytewise order. Links are followed if it is trusted; hidden names,
+ * pipes, sockets and devices are omitted. Free with heed__os_list_free, also after a failure. */
 bool heed__os_list(heed_ctx *c, const char *path, heed__listing *out);
 void heed__os_list_free(heed__listing *l);
 /* An identifier that is the same for every path to one file or folder; false if there is none. */

@@ -75,6 +75,15 @@ size_t heed_data_count(const heed_data *d, int label) {
 
 /* ---- what the kinds share ---- */
 
+heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder) {
+    heed_text path = {.c = c};
+    heed_tokenizer *t = NULL;
+    if (heed_text_add(&path, "%s" HEED_INSIDE "%s", run, folder) && heed__os_is_dir(path.s))
+        t = heed_tokenizer_open(c, path.s);
+    heed_text_free(&path);
+    return t;
+}
+
 heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *name) {
     if (heed__os_exists(name)) return heed_tokenizer_open(c, name);
     const char *near = heed_closest(name, heed__kind_names);

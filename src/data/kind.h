@@ -7,6 +7,10 @@
 extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
     heed__data_classes, heed__data_tags, heed__data_captions;
 
+/* The tokenizer in a folder of a run, "" or this one; NULL: there is no such folder, or an error.
+ */
+#define HEED__SOURCE_FOLDER "source-tokenizer"
+heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder);
 /* What the setting `tokenizer` may name, besides a run. */
 #define HEED__TOKENIZER_FILES "tokenizer.json, a vocab.json beside its merges.txt, or a vocab.txt"
 /* Opens the tokenizer at a path given by the setting `key`. */

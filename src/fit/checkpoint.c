@@ -21,7 +21,7 @@
 const char *heed__run_path(heed_text *t, const char *run, const char *name) {
     t->n = 0;
     if (t->s) t->s[0] = 0;
-    heed_text_add(t, "%s/%s", run, name);
+    heed_text_add(t, "%s" HEED_INSIDE "%s", run, name);
     return t->s ? t->s : "";
 }
 
@@ -316,15 +316,15 @@ static bool move(heed_ctx *c, const char *run, const char *from, const char *to)
     return ok && heed__os_sync_dir(c, run);
 }
 
-/* Looks at last again, because training that saves may have moved it there meanwhile. */
+/* Looks again, because training that saves may move a checkpoint between two looks. */
 const char *heed__checkpoint_find(heed_ctx *c, const char *run) {
-    static const char last[] = "last/state.json";
-    if (!heed__run_has(c, run, last)) {
-        if (heed__run_has(c, run, "last.new/state.json")) return "last.new";
-        if (heed__run_has(c, run, "last.old/state.json")) return "last.old";
-        if (!heed__run_has(c, run, last)) return NULL;
-    }
-    return "last";
+    static const char *const files[] = {"last/state.json", "last.new/state.json",
+                                        "last.old/state.json"};
+    static const char *const folders[] = {"last", "last.new", "last.old"};
+    enum { TRIES = 100 };
+    for (int i = 0; i < 3 * TRIES; i++)
+        if (heed__run_has(c, run, files[i % 3])) return folders[i % 3];
+    return NULL;
 }
 
 bool heed_run_resumable(heed_ctx *c, const char *dir) {

@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "core/os.h"
+#include "data/kind.h"
 #include "fit/sum.h"
 
 #include <heed/decode.h>
@@ -107,7 +108,7 @@ typedef struct {
 /* The file that heed__adapters_save writes in RUN. */
 #define HEED__ADAPTER_FILE "adapter.safetensors"
 
-/* Writes RUN/NAME to t and returns its text. */
+/* Writes the path of a file of a run, RUN HEED_INSIDE NAME, to t and returns its text. */
 const char *heed__run_path(heed_text *t, const char *run, const char *name);
 /* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
 bool heed__run_has(heed_ctx *c, const char *run, const char *name);
@@ -419,8 +420,9 @@ typedef struct {
 } heed__opened;
 /* An empty one, which c owns; heed_run_close also frees what was added. */
 heed__opened *heed__run_new(heed_ctx *c, const char *dir);
-/* Steps of opening one. Reads the metadata of a weights file, and chooses the model. */
-bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path);
+/* Steps of opening one. Reads the metadata of an open weights file, and chooses the model. */
+bool heed__run_read_meta(heed__opened *o, const heed_model *const *models,
+                         const heed_safetensors *f, const char *path);
 /* Sets the settings in a text of heed__settings_text, which it cuts into words. path: for errors.
  */
 bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
@@ -448,8 +450,6 @@ bool heed__list_settings(const heed_config *f, heed_text *out);
 bool heed__list_texts(const char *const *list, int count, heed_text *out);
 /* Refuses if a new run would remove its own training data. */
 bool heed__run_check_outside(heed_ctx *c, const heed_fit_args *a);
-/* The folder of the source side's tokenizer in a run. */
-#define HEED__SOURCE_FOLDER "source-tokenizer"
 /* A digest of both tokenizers of a run; the first one's if source is NULL, 0 if there is none. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
 /* Moves a run at dir to a backup, so that a new one can be created: heed__run_commit removes the
@@ -459,8 +459,11 @@ bool heed__run_commit(heed_ctx *c, const char *dir);
 /* Completes an interrupted replacement if the new run has a checkpoint, else undoes it and, if
  * resumes, fails: settings read before may be those of the other run. */
 bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes);
-/* Whether a run at dir is in backup and no new one is in its place yet. */
-bool heed__run_is_backed_up(heed_ctx *c, const char *dir);
+/* Writes to t the folder in which the run at dir is read: dir, or its backup while the new run has
+ * no checkpoint. Changes nothing. */
+const char *heed__run_source(heed_text *t, const char *dir);
+/* Whether only a part of the run at dir is in its backup, so that it must be restored first. */
+bool heed__run_is_torn(heed_ctx *c, const char *dir);
 /* Writes the settings, tokenizers and labels of a new run, replacing what a run left there. */
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a);
 /* Removes what heed__run_make and a first checkpoint wrote. */

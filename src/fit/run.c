@@ -131,11 +131,9 @@ static bool choose_model(heed__opened *o, const heed_model *const *models, const
     return o->run.model != NULL;
 }
 
-/* Reads the metadata of the weights file, and chooses the model. */
-bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const char *path) {
+bool heed__run_read_meta(heed__opened *o, const heed_model *const *models,
+                         const heed_safetensors *f, const char *path) {
     heed_ctx *c = o->run.c;
-    heed_safetensors *f = heed__safetensors_head(c, path);
-    if (!f) return false;
     const char *name = heed_safetensors_meta(f, "architecture");
     const char *settings = heed_safetensors_meta(f, "settings");
     const char *digest = heed_safetensors_meta(f, "tokenizer");
@@ -151,7 +149,6 @@ bool heed__run_read_meta(heed__opened *o, const heed_model *const *models, const
         snprintf(o->architecture, sizeof o->architecture, "%s", name);
         ok = heed_text_add(&o->settings, "%s", settings);
     }
-    heed_safetensors_close(f);
     return ok && choose_model(o, models, path);
 }
 
@@ -208,11 +205,8 @@ static bool same_digest(heed_ctx *c, const char *what, const char *dir, uint64_t
 bool heed__run_read_tokenizers(heed__opened *o, const char *dir) {
     heed_run *r = &o->run;
     if (!o->digest) return true;
-    heed_text source = {.c = r->c};
-    r->tokenizer = heed_tokenizer_open(r->c, dir);
-    if (heed__os_is_dir(heed__run_path(&source, dir, HEED__SOURCE_FOLDER)))
-        r->source = heed_tokenizer_open(r->c, source.s);
-    heed_text_free(&source);
+    r->tokenizer = heed__tokenizer_in(r->c, dir, "");
+    r->source = heed__tokenizer_in(r->c, dir, HEED__SOURCE_FOLDER);
     if (heed__stopped(r->c)) return false;
     uint64_t found = heed__tokenizers_digest(r->tokenizer, r->source);
     if (!same_digest(r->c, "tokenizer", dir, o->digest, found)) return false;
@@ -251,41 +245,75 @@ bool heed__run_merge(heed_run *r) {
 
 /* RUN/FOLDER/NAME */
 static const char *inside(heed_text *t, const char *run, const char *folder, const char *name) {
-    t->n = 0;
-    return heed_text_add(t, "%s/%s/%s", run, folder, name) ? t->s : "";
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return heed__run_path(t, run, path);
 }
 
-/* Finds the requested weights, even within an unfinished swap of checkpoints; *state: the
- * checkpoint's state.json. */
-static bool find_weights(heed_ctx *c, const char *dir, bool last, heed_text *weights,
-                         heed_text *state) {
-    const char *folder = heed__checkpoint_find(c, dir);
-    if (last && !folder)
-        return heed_fail(c, HEED_DATA, "%s holds no checkpoint: last/state.json: not found", dir);
-    if (folder) inside(state, dir, folder, "state.json");
-    if (last) return inside(weights, dir, folder, "model.safetensors")[0] != 0;
-    if (folder && heed__os_exists(inside(weights, dir, folder, "best.safetensors"))) return true;
-    return heed__run_path(weights, dir, "model.safetensors")[0] != 0;
+/* Whether a file was not found; then there is no error any more. */
+static bool was_missing(heed_ctx *c) {
+    bool missing = *heed_ctx_missing(c, NULL);
+    if (missing) heed_clear(c);
+    return missing;
+}
+
+/* The best weights stand in the checkpoint until its swap is complete. */
+static heed_safetensors *open_weights(heed_ctx *c, const char *dir, const char *folder, bool last,
+                                      heed_text *path) {
+    const char *name = last ? "model.safetensors" : "best.safetensors";
+    heed_safetensors *f = NULL;
+    if (folder) f = heed__safetensors_head(c, inside(path, dir, folder, name));
+    if (!last && !f && (!folder || was_missing(c)))
+        f = heed__safetensors_head(c, heed__run_path(path, dir, "model.safetensors"));
+    return f;
+}
+
+static bool read_state(heed_ctx *c, const char *dir, const char *folder, heed__state *s) {
+    heed_text path = {.c = c};
+    bool ok = heed__state_read(c, inside(&path, dir, folder, "state.json"), s);
+    heed_text_free(&path);
+    return ok;
+}
+
+/* Opens the requested weights, and reads the state of their checkpoint, if there is one, even
+ * within an unfinished swap. Training that saves may move the checkpoint meanwhile: then it is
+ * looked for again. A state that is the same after the weights were opened is theirs. */
+static heed_safetensors *find_weights(heed_ctx *c, const char *dir, bool last, heed__state *s,
+                                      heed_text *path) {
+    enum { TRIES = 100 };
+    for (int left = TRIES; left--;) {
+        const char *folder = heed__checkpoint_find(c, dir);
+        heed__state after = *s = (heed__state){.step = -1, .best_step = -1};
+        if (last && !folder) {
+            heed_fail(c, HEED_DATA, "%s holds no checkpoint: last/state.json: not found", dir);
+            return NULL;
+        }
+        bool ok = !folder || read_state(c, dir, folder, s);
+        heed_safetensors *f = ok ? open_weights(c, dir, folder, last, path) : NULL;
+        ok = f && (!folder || read_state(c, dir, folder, &after));
+        if (ok && (after.step == s->step || !left)) return f;
+        heed_safetensors_close(f);
+        if (!ok && (!left || !was_missing(c))) return NULL;
+    }
+    return NULL;
 }
 
 static bool open_all(heed__opened *o, const char *dir, const heed_model *const *models, bool last) {
     heed_ctx *c = o->run.c;
-    heed_text weights = {.c = c}, state = {.c = c};
+    heed_text path = {.c = c};
     heed__state s;
-    bool ok = find_weights(c, dir, last, &weights, &state) &&
-              (!state.n || heed__state_read(c, state.s, &s)) &&
-              heed__run_read_meta(o, models, weights.s) &&
+    heed_safetensors *f = find_weights(c, dir, last, &s, &path);
+    bool ok = f && heed__run_read_meta(o, models, f, path.s) &&
               heed__run_config_read(c, o->run.model, dir, &o->file) &&
               (o->run.config = o->file.config) &&
-              heed__run_apply_settings(o, o->settings.s, weights.s) &&
+              heed__run_apply_settings(o, o->settings.s, path.s) &&
               heed__run_read_tokenizers(o, dir) && read_labels(o, dir) &&
-              heed__run_build(&o->run, NULL) && heed__weights_load(o->run.store, weights.s) &&
+              heed__run_build(&o->run, NULL) && heed__weights_take(o->run.store, path.s, f) &&
               (!o->edited.n || heed__ctx_edited(c) || heed_fail(c, HEED_DATA, "%s", o->edited.s)) &&
               heed__run_merge(&o->run);
-    if (ok && state.n)
-        o->run.step = last ? s.step : s.best_step, o->run.data_checksum = s.data_checksum;
-    heed_text_free(&weights);
-    heed_text_free(&state);
+    if (ok) o->run.step = last ? s.step : s.best_step, o->run.data_checksum = s.data_checksum;
+    heed_safetensors_close(f);
+    heed_text_free(&path);
     return ok;
 }
 
@@ -318,11 +346,10 @@ static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *mod
                          "run is missing: %s: expected the folder of a run, found a file; hint: if "
                          "it is a text, `train %s %s -o runs/first` makes one",
                          dir, (*models)->name, dir);
-    if (heed__run_is_backed_up(c, dir))
+    if (heed__run_is_torn(c, dir))
         return heed_fail(c, HEED_DATA,
-                         "run is being replaced: %s: the new one has no checkpoint yet; hint: if "
-                         "that training died, `resume %s` restores the run that was there "
-                         "before",
+                         "run is incomplete: %s: the training that was to replace it died while it "
+                         "moved its files; hint: `resume %s` restores it",
                          dir, dir);
     /* If a part of a run exists, opening it reports what is missing. */
     static const char *const files[] = {"config.conf", "model.safetensors", "last", "last.new"};
@@ -339,11 +366,10 @@ heed_run *heed_run_open(heed_ctx *c, const char *dir, const heed_model *const *m
         heed_fail(c, HEED_USAGE, "`which` is wrong: expected best or last, found %s", which);
         return NULL;
     }
-    /* A missing file may have been moved by training that saves, after it was found. */
-    for (int again = 5;; heed_clear(c)) {
-        heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
-        if (!o || open_all(o, dir, models, last)) return o ? &o->run : NULL;
-        heed_run_close(&o->run);
-        if (!again-- || !*heed_ctx_missing(c, NULL)) return NULL;
-    }
+    heed_text from = {.c = c};
+    heed__opened *o = check_run(c, dir, models) ? heed__run_new(c, dir) : NULL;
+    bool ok = o && open_all(o, heed__run_source(&from, dir), models, last);
+    heed_text_free(&from);
+    if (o && !ok) heed_run_close(&o->run);
+    return ok ? &o->run : NULL;
 }

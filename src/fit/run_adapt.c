@@ -99,7 +99,7 @@ static bool adapt(heed__opened *o, const heed_run *base, const heed_safetensors 
                          "%s holds no adapters: expected the metadata base and config; hint: the "
                          "adapter.safetensors of a run that was trained with `lora`",
                          path);
-    bool ok = heed__run_read_meta(o, models, path) && check_tokenizer(o, base, path) &&
+    bool ok = heed__run_read_meta(o, models, f, path) && check_tokenizer(o, base, path) &&
               read_settings(o, settings, path) && heed__run_read_tokenizers(o, base->dir) &&
               read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
               heed__run_build(r, base->store) &&

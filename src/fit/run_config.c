@@ -45,7 +45,7 @@ static bool find_own_data(heed_ctx *c, const char *dir, heed_config *f) {
     if (!slash || strncmp(slash + 1, own, sizeof own - 1) != 0 || heed__os_exists(data))
         return true;
     heed_text path = {.c = c};
-    bool ok = heed_text_add(&path, "%s%s", dir, slash);
+    bool ok = heed_text_add(&path, "%s" HEED_INSIDE "%s", dir, slash + 1);
     if (ok && heed__os_exists(path.s))
         ok = heed_config_set(f, "data", path.s, dir, HEED_FROM_FLAG); /* as if it were given */
     heed_text_free(&path);

@@ -3,6 +3,7 @@
 #include "core/os.h"
 #include "fit/fit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* All files of a run: a new one may replace these and nothing else. config.conf comes first, so
@@ -216,8 +217,30 @@ bool heed__run_recover(heed_ctx *c, const char *dir, bool resumes) {
                      dir, dir);
 }
 
-bool heed__run_is_backed_up(heed_ctx *c, const char *dir) {
-    return heed__run_has(c, dir, BACKUP "/config.conf") && !heed__checkpoint_find(c, dir);
+const char *heed__run_source(heed_text *t, const char *dir) {
+    bool replaced =
+        heed__run_has(t->c, dir, BACKUP "/config.conf") && !heed__checkpoint_find(t->c, dir);
+    if (replaced) return heed__run_path(t, dir, BACKUP);
+    t->n = 0;
+    return heed_text_add(t, "%s", dir) ? t->s : "";
+}
+
+const char *heed_run_file(const char *dir, const char *name, char *path, size_t size) {
+    heed_text source = {.c = NULL};
+    snprintf(path, size, "%s" HEED_INSIDE "%s", heed__run_source(&source, dir), name);
+    heed_text_free(&source);
+    return path;
+}
+
+bool heed__run_is_torn(heed_ctx *c, const char *dir) {
+    heed_text backup = {.c = c};
+    heed__listing list = {0};
+    bool torn = heed__os_is_dir(heed__run_path(&backup, dir, BACKUP)) &&
+                !heed__run_has(c, backup.s, run_files[0]) && heed__os_list(c, backup.s, &list) &&
+                list.count > 0;
+    heed__os_list_free(&list);
+    heed_text_free(&backup);
+    return torn;
 }
 
 bool heed_run_recover(heed_ctx *c, const char *dir) {
@@ -238,14 +261,14 @@ bool heed_run_recover(heed_ctx *c, const char *dir) {
 /* ---- making ---- */
 
 bool heed__run_make(heed_ctx *c, const heed_fit_args *a) {
-    heed_text source = {.c = c};
-    bool ok = clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
-              (!a->keep || heed__os_rename(c, a->keep, heed_config_text(a->config, "data"))) &&
-              (!a->tokenizer || heed_tokenizer_save(a->tokenizer, a->run));
-    if (ok && a->source)
-        ok = heed__os_make_dir(c, heed__run_path(&source, a->run, HEED__SOURCE_FOLDER)) &&
-             heed_tokenizer_save(a->source, source.s);
-    heed_text_free(&source);
+    heed_text folder = {.c = c};
+    bool ok =
+        clear_run(c, a->run, 1) && heed__run_write_config(c, a) &&
+        (!a->keep || heed__os_rename(c, a->keep, heed_config_text(a->config, "data"))) &&
+        (!a->tokenizer || heed_tokenizer_save(a->tokenizer, heed__run_path(&folder, a->run, ""))) &&
+        (!a->source ||
+         heed_tokenizer_save(a->source, heed__run_path(&folder, a->run, HEED__SOURCE_FOLDER)));
+    heed_text_free(&folder);
     return ok && (!a->labels || heed__labels_write(c, a->run, a->labels, a->label_count));
 }
 

@@ -50,8 +50,9 @@ void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out)
         const double *s = scores->x + (size_t)i * (size_t)n;
         double *w = out->x + (size_t)i * (size_t)n, sum = 0;
         int best = first_largest(s, n);
+        double top = best < 0 ? 0 : s[best]; /* out may be scores itself */
         for (int j = 0; j < n; j++) {
-            w[j] = best < 0 ? 0 : hard ? (double)(j == best) : exp(s[j] - s[best]);
+            w[j] = best < 0 ? 0 : hard ? (double)(j == best) : exp(s[j] - top);
             sum += w[j];
         }
         for (int j = 0; best >= 0 && j < n; j++) w[j] /= sum;

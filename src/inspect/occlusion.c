@@ -97,8 +97,9 @@ static bool hide_tokens(const occlusion *o) {
     bool characters = unknown >= 0 && strcmp(heed_tokenizer_kind(k), "char") == 0;
     if (characters && cover_of(s, k, s->ids[0]) == unknown)
         heed_message(s->run->c, HEED_WARN,
-                     "a hidden character is [UNK], which training hardly ever shows to a model of "
-                     "characters: that may upset it more than what is missing");
+                     "characters are hidden by [UNK], which a model of characters hardly ever sees "
+                     "in training: part of the effect may come from [UNK] itself instead of from "
+                     "the missing character");
     for (int i = 0; i < s->count; i++) {
         int32_t cover = cover_of(s, k, s->ids[i]);
         if (cover < 0 || cover == s->ids[i]) continue;

@@ -242,7 +242,7 @@ bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_f
     heed_text folder = {.c = c}, path = {.c = c};
     heed__listing list = {0};
     if (!run || !each || heed__stopped(c)) return false;
-    bool ok = heed_text_add(&folder, "%s/snapshots", run);
+    bool ok = heed_text_add(&folder, "%s" HEED_INSIDE "snapshots", run);
     if (ok && heed__os_is_dir(folder.s)) ok = heed__os_list(c, folder.s, &list);
     for (size_t i = 0; ok && i < list.count; i++) {
         int64_t step = step_of(list.entries[i].name, item);
@@ -281,7 +281,8 @@ static bool reached(const heed_snapshots *s, int64_t k, const heed_report *r) {
 static bool start(heed_snapshots *s, const heed_report *r) {
     heed_text folder = {.c = s->disk};
     if (!attends(&s->run)) return false;
-    if (!heed_text_add(&folder, "%s/snapshots", s->dir) || !heed__os_make_dir(s->disk, folder.s))
+    if (!heed_text_add(&folder, "%s" HEED_INSIDE "snapshots", s->dir) ||
+        !heed__os_make_dir(s->disk, folder.s))
         complain(s);
     heed_text_free(&folder);
     for (int i = 0; i < s->items; i++)
@@ -305,7 +306,8 @@ void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
         heed_record *record = heed_capture(&s->item[i], &(heed_capture_args){.lean = true});
         if (!record) break;
         record->step = r->step;
-        if (!heed_text_add(&path, "%s/snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1, r->step) ||
+        if (!heed_text_add(&path, "%s" HEED_INSIDE "snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1,
+                           r->step) ||
             !heed_record_npz(s->disk, record, path.s))
             complain(s);
         heed_text_free(&path);

@@ -51,6 +51,11 @@ bool heed_text_save(const heed_text *t, const char *path) {
     return heed__os_write(t->c, path, &(heed__piece){t->s, t->n}, 1);
 }
 
+bool heed_text_append(const heed_text *t, const char *path) {
+    if (!t || !path || heed__stopped(t->c)) return false;
+    return heed__os_append(t->c, path, t->s, t->n);
+}
+
 bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const char *indent,
                        size_t width) {
     bool ok = true, first = true;

@@ -37,7 +37,7 @@ says "weights[lion, hungry] = exp(2.31)"
 run explain --notation columns
 says "H = V A"
 says "Q[2, lion] = 1·0 + 3·2 = 6"
-says "m   t    N_X    11 tokens"
+says "m   t    N_X    11 tokens, each with a key and a value"
 run explain --precision 4 --beta 0
 says "output[lion, 1] = "
 says "1.7273"
@@ -181,7 +181,7 @@ refuses 3 "tokens is wrong: own.json: expected a list of 1 labels, found 2"
 own '[1, 2]'
 refuses 3 "expected an object"
 own ''
-refuses 3 "not valid JSON"
+refuses 3 "text is empty"
 # What the rounded terms do not give is no "=".
 own '{"X": [[1, 0], [0, 1], [1, 1]], "W_Q": [[1, 0], [0, 1]], "W_K": [[0.6, 0], [0, 0]], "W_V": [[2], [4]]}'
 run explain --from own.json --cell output:1,1
@@ -191,7 +191,7 @@ says "V[3, 1] = 1·2 + 1·4 = 6"
 run explain --from absent.json
 refuses 3 "absent.json"
 run explain --from .
-refuses 3 "it is a folder"
+refuses 3 "found a folder"
 
 # What stands behind a head: W_h, the other heads, add and norm, and the way back through them.
 layer='"X": [[1, 3]], "W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1], [0]], "W_h": [[2, 5]], "B_O": [[1, 0]], "others": [[0, 1]]'

@@ -37,7 +37,7 @@ json prompt Rome
 json samples.1.text
 json attention.heads.1
 run generate run --prompt "Rome" --n 2 --attention
-holds grep -q '^attention of . (token 5), which made ".*", layer 1' out
+holds grep -q '^attention of token 5, "." *, which made ".*", layer 1' out
 says "head 2"
 says "mean"
 run generate run --prompt "Rome" --n 2 --attention --layer 9

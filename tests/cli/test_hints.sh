@@ -87,6 +87,21 @@ refuses 2 "hint: \`heed train seq2seq some.tsv\`"
 cp some.tsv some.TSV
 run train some.TSV -o run
 refuses 2 "hint: \`heed train seq2seq some.TSV\`"
+for i in 1 2 3; do printf 'the dog runs\tD N V\na cat sleeps\tD N V\n'; done >tags.tsv
+run data check tags.tsv
+refuses 2 "hint: \`heed data check tag tags.tsv\`"
+printf '{"id":1,"tokens":["a","b"],"ner_tags":[0,1]}\n' >tags.jsonl
+run data check tags.jsonl
+refuses 2 "hint: \`heed data check tag tags.jsonl\`"
+printf 'image,caption\na.jpg,"A dog, running"\nb.jpg,A cat\n' >captions.csv
+cp captions.csv captions.txt
+for file in captions.csv captions.txt; do
+    run data check $file
+    refuses 2 "hint: \`heed data check caption $file\`"
+done
+printf 'image_id,label\na.jpg,dog\nb.jpg,cat\n' >list.csv
+run data check list.csv
+refuses 2 "hint: \`heed data check vit list.csv\`"
 for command in "help mlm" "mlm facts.txt" "bert" "mlm --help"; do
     run $command
     refuses 2 "hint: \`heed train mlm --help\` explains the task"

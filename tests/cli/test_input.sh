@@ -252,6 +252,32 @@ for columns in "" "--columns text,label"; do
 done
 run data check textcls twice.csv --columns 3,2
 status 0
+# What a hint suggests is taken by eval, by the analyses, and for a file of validation.
+printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >names.csv
+printf 'prose,stars\na b,x\nc d,y\n' >other.csv
+run train textcls names.csv --val other.csv -o other $SMALL --steps 1
+refuses 3 "hint: --val-columns prose,stars, the names"
+run train textcls names.csv --val other.csv --val-columns prose,stars -o other $SMALL --steps 1
+status 0
+run eval other other.csv
+refuses 3 "hint: --columns prose,stars, the names"
+run eval other other.csv --columns prose,stars --json
+json items 2
+run eval other other.csv --columns 1,2 --header yes --json
+json items 2
+run heads other other.csv --columns prose,stars
+status 0
+# A carriage return within a line is a character, in files as in the standard input; old Macs' lines are named.
+printf 'go\nrun\ron\nsee\n' >cr.en
+printf 'va\ncours\nvois\n' >cr.fr
+run data check seq2seq cr.en cr.fr --val-split 0 --json
+json pairs 3
+paste cr.en cr.fr >cr.tsv
+run_with cr.tsv data check seq2seq - --val-split 0 --json
+json pairs 3
+printf 'one\rtwo\r' >mac.txt
+run data check gpt mac.txt
+refuses 3 "lines end with CR, as on old Macs: mac.txt: expected LF or CR LF; hint: \`tr '\\r' '\\n' < 'mac.txt' > 'mac.lf.txt'\`"
 printf 'text,label\n"never closed,x\n' >open.csv
 run data check textcls open.csv
 refuses 3 "open.csv:2: expected a double quote that ends the field"

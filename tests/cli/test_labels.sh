@@ -207,11 +207,31 @@ printf '{"tokens":["a","b"],"tags":["X","Y"]}\n{"tokens":["b","a"],"tags":["Y","
 run train tag few.jsonl -o few $TINY --layers 1 --heads 2 --val-split 0
 status 0
 hides "every sentence has one word"
-printf 'The\tD\ndog\tN\n\nA\tD\ncat\tN\n' >conll.tsv
-run data check tag conll.tsv --val-split 0
-says "every sentence has one word: each line is expected to have the words"
-run train tag conll.tsv -o conll $TINY --layers 1 --heads 2 --val-split 0
-warns "every sentence has one word"
+# CoNLL: a line for each word; entities are counted as by seqeval: here all but one type is found.
+for i in 1 2 3 4 5 6 7 8; do printf 'EU NNP B-ORG\nin%s IN O\nNew NNP B-LOC\nYork NNP I-LOC\n\n' $i; done >eng.train
+run data check tag eng.train
+status 0
+says "a CoNLL file of 3 columns: words in column 1, labels in column 3"
+run data check tag eng.train --columns 1,2 --json
+json labels.0.label IN
+run train tag eng.train -o conll --layers 1 --heads 2 --width 16 --batch 4 --steps 60 --lr 0.01
+status 0
+run eval conll --json
+json entities.f1 1.0
+json entities.support 2
+json entities.types.0.type LOC
+json entities.strict.scheme IOB2
+json entities.strict.recall 1.0
+sed 's/^EU NNP B-ORG/EU NNP B-LOC/' eng.train >other.train
+run eval conll other.train --json
+json entities.precision 0.5
+json entities.types.0.support 16
+json entities.types.0.recall 0.5
+json entities.types.1.support 0
+run eval conll
+says "F1 100.00 %, precision 100.00 %, recall 100.00 % of 2 entities, strictly IOB2"
+run eval tag
+hides entities
 
 : >empty.tsv
 printf 'a b\tX\n' >lacks.tsv

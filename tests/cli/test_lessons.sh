@@ -10,7 +10,7 @@ narrow() {
 }
 
 run explain --list
-for name in lion paris mix store beta variance shuffle heads similarity patches conv recap; do says "  $name "; done
+for name in lion paris mix store bias beta variance shuffle heads similarity patches conv rnn positions templates decoder recap; do says "  $name "; done
 for name in similarity paris beta; do
     run explain $name
     sed -n '/^try:/,$s/^\(try:\|    \) *heed //p' out >tries
@@ -28,7 +28,7 @@ run explain paris
 status 0
 says "in four stages"
 rmdir paris
-for name in paris mix store beta variance shuffle heads similarity patches conv recap; do
+for name in paris mix store beta variance shuffle heads similarity patches conv rnn positions templates decoder recap; do
     run explain $name
     status 0
     quiet
@@ -53,6 +53,37 @@ json sources '["Paris","is","the","capital","of"]'
 run explain paris --beta 0 --json
 near weights.0.3 "1 / 5" 1e-8
 near output.0.0 "2 / 5" 1e-8
+# Stages, words and JSON follow the settings, here those of the hard and of the even choice.
+near stages.3.weights.0 "1 / 5" 1e-12
+run explain paris --beta 0
+says "The gap attends to Paris (0.20), is (0.20), the (0.20), capital (0.20) and of"
+run explain paris --hard
+says "The hard selection gives all weight to the largest score: Paris (1.00)."
+says "These fit best, equally well: France and baguette."
+run explain paris --hide Paris,is,the,capital,of
+says "All words are hidden, so that every weight is 0."
+# q, K and V are shown.
+run explain paris
+says "    z                                         W_q                 q"
+says "The gap attends to Paris (0.67) and capital (0.33)."
+# Queries and inputs are counted apart.
+run explain paris --notation columns
+says "m   t    N_X     5 tokens"
+says "         N_Q     1 queries"
+says "d   n    D_X     5 width of a token"
+says "Inputs: 1"
+run explain store --notation columns
+says "m   t    N_X     3 tokens"
+says "         N_Q     2 queries"
+says "d   n    D_X     3 width of a token"
+# Remarks are on the given matrices, not on learned ones.
+run explain
+says "ADJ queries NOUN"
+run explain --learn 3
+hides "queries NOUN"
+run explain paris --learn 3 --json
+json notes '{}'
+json units.q '["1","2"]'
 # Either word alone leaves two answers that fit alike.
 run explain paris --hide capital
 says "  France   (1 1) · output = 1.99"
@@ -61,7 +92,7 @@ run explain paris --hide Paris
 says "  Japan    (1 0) · output = 1.98"
 
 # What an example prints as JSON, the command reads again.
-for name in paris mix store; do
+for name in paris mix store bias; do
     run explain $name --json
     mv out $name.json
     run explain --from $name.json --json
@@ -75,12 +106,26 @@ run explain mix --json
 near choices.0.h.0 "2 * .5 + .45" 1e-12
 near choices.0.sum 1 1e-12
 near choices.3.sum 1.45 1e-12
-# The notes' faulty row, as it is and divided by its sum.
-near faulty.A.0.2 .5 0
-near faulty.sums.0 1.45 1e-12
+# The notes' example, whose third row is faulty, as it is and divided by its sums.
+json faulty.A.0 '[0.0,1.0,0.0]'
+near faulty.A.1.0 .7 0
+near faulty.A.1.1 .3 0
+near faulty.A.2.2 .5 0
+near faulty.sums.0 1 1e-12
 near faulty.sums.1 1 1e-12
-near faulty.divided.0.0 ".5 / 1.45" 1e-8
-near faulty.divided.0.1 ".45 / 1.45" 1e-8
+near faulty.sums.2 1.45 1e-12
+near faulty.divided.2.0 ".5 / 1.45" 1e-8
+near faulty.divided.2.1 ".45 / 1.45" 1e-8
+near choices.0.norm0 3 0
+near choices.1.norm0 1 0
+json notation columns
+run explain mix --notation rows --json
+json notation rows
+run explain --hard
+says "Of the 11 weights of a row, 1 is not 0."
+run explain
+says "Of the 11 weights of a row, 11 are not 0."
+run explain mix --json
 for k in 0 1 2; do near faulty.divided_sums.$k 1 1e-12; done
 near choices.4.norm1 1 1e-12
 near choices.4.sum 0 1e-12
@@ -95,6 +140,12 @@ near output.0.0 "14 / 3" 1e-8
 near output.1.0 "14 / 3" 1e-8
 run explain store --json
 near output.1.0 "(5 * exp(4 * .936) + 9 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
+# A store is managed: overwritten values count, deleted ones do not.
+near changes.2.hard 9 0
+near changes.3.hard 8 0
+near changes.3.soft "(5 * exp(4 * .936) + 8 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
+near changes.4.soft "8 * exp(4 * .96) / (exp(4 * .28) + exp(4 * .96))" 1e-7
+json changes.4.stored '[0.0,null,8.0]'
 run explain beta --json
 near beta.0 0 0
 near output.0 "14 / 3" 1e-8
@@ -142,6 +193,65 @@ run explain similarity --json
 for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
 near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
 near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
+
+# Keys and values are products of what is shown.
+near K.1.0 "$("$JSON" H.1.0 <out) * $("$JSON" W_k.0.0 <out) + $("$JSON" H.1.1 <out) * $("$JSON" W_k.1.0 <out) + $("$JSON" H.1.2 <out) * $("$JSON" W_k.2.0 <out) + $("$JSON" H.1.3 <out) * $("$JSON" W_k.3.0 <out)" 1e-7
+
+# Q = z W_q + B_q, each with its own bias: by hand.
+run explain bias --json
+json Q '[[3.5,1.5],[0.5,2.5],[1.5,0.5]]'
+json K '[[1.0,1.0],[1.0,2.0],[0.0,1.0]]'
+json V '[[1.0,1.0,1.0],[1.0,3.0,-1.0],[1.0,2.0,-1.0]]'
+near weights.0.0 "exp(5 / sqrt(2)) / (exp(5 / sqrt(2)) + exp(6.5 / sqrt(2)) + exp(1.5 / sqrt(2)))" 1e-8
+
+# The position code by its formula; equal distances, equal products.
+run explain positions --json
+near steps.0.matrices.E.3.2 "sin(.3)" 1e-8
+near steps.0.matrices.E.11.1 "cos(11)" 1e-8
+near "steps.2.matrices.E E'.0.3" "$("$JSON" "steps.2.matrices.E E'.5.8" <out)" 1e-12
+# A kernel is the same for every text, attention is not.
+run explain templates --json
+json "steps.0.matrices.kernel, text 1" "$("$JSON" "steps.0.matrices.kernel, text 2" <out)"
+near "steps.1.matrices.attention, text 2.1.3" "exp(12 / sqrt(3)) / (1 + exp(8 / sqrt(3)) + exp(2 / sqrt(3)) + exp(12 / sqrt(3)))" 1e-8
+# The decoder sees nothing later; its feed-forward network is a convolution of width 1.
+run explain decoder --json
+json "steps.1.matrices.A, self.0" '[1.0,0.0,0.0]'
+near steps.3.matrices.F.2.1 "$("$JSON" "steps.3.matrices.F by convolutions.2.1" <out)" 1e-6
+# Recurrences by hand: h[1] and h[2], a[1], c[1] and s[1].
+of() { "$JSON" "steps.$1" <out; }
+tanh() { awk "BEGIN {x = $1; printf \"%.17g\", (exp(2 * x) - 1) / (exp(2 * x) + 1)}"; }
+run explain rnn --json
+for i in 0 1; do
+    near steps.3.matrices.h.0.$i "$(tanh "$(of 0.matrices.W_hx.$i.0) * $(of 3.matrices.x.0.0) + $(of 0.matrices.W_hx.$i.1) * $(of 3.matrices.x.0.1) + $(of 0.matrices.b_h.0.$i)")" 1e-6
+    near steps.3.matrices.h.1.$i "$(tanh "$(of 0.matrices.W_hx.$i.0) * $(of 3.matrices.x.1.0) + $(of 0.matrices.W_hx.$i.1) * $(of 3.matrices.x.1.1) + $(of 0.matrices.W_hh.$i.0) * $(of 3.matrices.h.0.0) + $(of 0.matrices.W_hh.$i.1) * $(of 3.matrices.h.0.1) + $(of 0.matrices.b_h.0.$i)")" 1e-6
+    near steps.5.matrices.s_0.0.$i "$(of 3.matrices.h.2.$i)" 0
+    near steps.7.matrices.c.1.$i "$(of 6.matrices.a.1.0) * $(of 3.matrices.h.0.$i) + $(of 6.matrices.a.1.1) * $(of 3.matrices.h.1.$i) + $(of 6.matrices.a.1.2) * $(of 3.matrices.h.2.$i)" 1e-6
+done
+near steps.6.matrices.a.0.1 "exp($(of 6.matrices.e.0.1)) / (exp($(of 6.matrices.e.0.0)) + exp($(of 6.matrices.e.0.1)) + exp($(of 6.matrices.e.0.2)))" 1e-6
+near steps.9.matrices.y.1.0 "1 - ($(of 9.matrices.y.1.1)) - ($(of 9.matrices.y.1.2))" 1e-9
+json steps.4.matrices.moment '[[1.0,2.0,3.0],[1.0,1.0,1.0]]'
+# A run of an rnn, whatever its cell and attention: the steps give the model's own probabilities, or fail.
+printf 'ab\tba\nabc\tcba\nca\tac\nbca\tacb\n' >pairs.tsv
+train_rnn() { run train rnn pairs.tsv -o rnn --force --steps 3 --width 4 --block 6 --batch 2 --val-split 0 --progress none "$@" && status 0; }
+train_rnn --cell rnn --one-bias --no-bidirectional --bridge copy
+run explain rnn abc
+status 0
+says "h[t] = g(W_h [x[t] ; h[t-1]] + b_h)"
+says "s[0] = h[T]"
+says "f_att is a small network"
+narrow
+train_rnn --cell gru --attention none
+run explain rnn abc
+says "c = the last state of each direction"
+train_rnn --cell lstm --attention general --layers 2 --value-width 3
+run explain rnn abc --json
+status 0
+train_rnn --cell gru --attention scaled --key-width 3 --hard
+run explain rnn abc
+says "a[t] = 1 at the largest"
+run explain rnn abc --beta 2
+refuses 2 "--beta: example of a recurrent model has no single head to show"
+rm -rf rnn
 
 # Patches: m d = p, the mean of each patch, and the library's convolution with the same numbers.
 run explain patches --json
@@ -228,7 +338,7 @@ refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE
 run explain similarity --png similarity.png
 refuses 2 "--png: example similarity has no picture"
 absent similarity.png
-for name in beta lion paris mix store heads patches recap; do
+for name in beta lion paris mix store heads patches positions templates decoder recap; do
     run explain $name --png $name.png
     status 0
     says "wrote $name.png"

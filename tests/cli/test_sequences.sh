@@ -24,9 +24,8 @@ script parallel.sh -o parallel --quick
 status 0
 says "width 256, 1 text at a time"
 holds test "$(grep -c '^ *[13][62] ' parallel/table.txt)" = 4
-holds awk -F, 'NR > 1 && !($2 > 0 && $3 > 0 && $4 > 0 && $5 > 0) { exit 1 }' parallel/microseconds_per_token,*.csv
+holds awk '/^ *[0-9]/ && !($2 > 0 && $3 > 0 && $4 > 0 && $5 > 0) { exit 1 }' parallel/table.txt
 holds awk '/parameters/ { n += $8 < 1.02 * $10 && $10 < 1.02 * $8 } END { exit n != 2 }' parallel/table.txt
-holds test "$(head -c 4 parallel/parallel.png | tail -c 3)" = PNG
 script parallel.sh --slow
 status 2
 warns "--slow is unknown"

@@ -252,21 +252,26 @@ set_aside() {
 }
 restored() { diff -r original shelved >/dev/null; }
 set_aside
-run generate shelved
-refuses 3 "heed resume shelved"
+unmended() { diff -r original shelved/.heed-replaced && [ "$(ls -A shelved)" = ".heed-replaced
+config.conf" ]; }
+run generate shelved --prompt Paris --n 2
+status 0
+run info shelved
+status 0
+run eval shelved
+status 0
+run attend shelved "Paris is"
+status 0
+run plot shelved --png loss.png
+status 0
+holds unmended
 run resume shelved
 refuses 3 "holds the run that was there before"
 run resume shelved
 status 0
 holds test "$(cksum <shelved/model.safetensors)" = "$old" -a ! -e shelved/.heed-replaced
 
-# So do info and another --force, whatever becomes of that training.
-set_aside
-run info shelved
-refuses 3 "holds the run that was there before"
-holds restored
-run info shelved
-status 0
+# So does another --force, whatever becomes of that training.
 set_aside
 run train gpt again.txt -o shelved
 refuses 2 "run exists already"

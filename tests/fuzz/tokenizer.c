@@ -26,11 +26,13 @@ static void require(bool condition) {
     if (!condition) abort();
 }
 
-/* Every token lies in the text and has an id of the vocabulary. */
-static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n) {
+/* Every token lies in the text and has an id of the vocabulary, however special ones are read. */
+static void check_reading(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n,
+                          bool (*encode)(const heed_tokenizer *k, const char *text, size_t n,
+                                         heed_tokens *out)) {
     heed_tokens t = {0};
     heed_text back = {.c = c};
-    if (!k || !heed_encode(k, text, n, &t) || !heed_decode(k, t.ids, t.count, &back))
+    if (!k || !encode(k, text, n, &t) || !heed_decode(k, t.ids, t.count, &back))
         require(heed_ctx_status(c) != HEED_OK);
     for (size_t i = 0; i < t.count; i++) {
         require(t.ids[i] >= 0 && t.ids[i] < heed_vocab_size(k));
@@ -38,6 +40,11 @@ static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *tex
     }
     heed_text_free(&back);
     heed_tokens_free(&t);
+}
+
+static void check_encoding(heed_ctx *c, const heed_tokenizer *k, const char *text, size_t n) {
+    check_reading(c, k, text, n, heed_encode);
+    check_reading(c, k, text, n, heed_encode_text);
 }
 
 static void fuzz_training(heed_ctx *c, int how, const uint8_t *data, size_t n) {

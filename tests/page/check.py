@@ -521,7 +521,7 @@ def check_matters(b, folder):
     b.open(os.path.join(folder, "causal.html"), "#view=compare")
     svg = b.download("heed.id('save-svg').click()")[0].decode()
     check(re.findall(r">(\S+) to [^<]+<", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])[-1:] == ["0"], "compare: a gradient, which is its positive part, has no scale below 0")
-    check("Each row is of its own prediction." in svg, "compare: of a causal model each row is of its own prediction")
+    check("Each row shows the effect on the prediction at its position." in svg, "compare: of a causal model each row is of its own prediction")
     check(len(re.findall(r"<(?:path|polyline|line)", svg[svg.index(">gradient<"):svg.index("gradient, layer 1")])) > 1, "compare: what may not be attended to is hatched in its maps, too")
     clean(b, "matters")
 

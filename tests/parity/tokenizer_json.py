@@ -74,7 +74,11 @@ def regex(r, depth=2):
     for _ in range(r.randint(1, 3)):
         kind = r.random()
         if kind < 0.65 or not depth:
-            parts.append(regex_atom(r) + pick(r, "", "", "?", "*", "+", "++", "{1,2}", "{2}", "{0,1}", "{1,3}+"))
+            parts.append(regex_atom(r) + pick(r, "", "", "?", "*", "+", "++", "{1,2}", "{2}", "{0,1}", "{1,3}+", "*?", "+?", "??", "{1,}?"))
+        elif kind < 0.72:
+            parts.append(pick(r, "^", "$", r"\b", r"\B", r"\A", r"\z", r"\Z"))
+        elif kind < 0.78:
+            parts.append(pick(r, "(?<=", "(?<!") + regex_atom(r) + ")")
         elif kind < 0.85:
             parts.append(pick(r, "(?=", "(?!") + regex(r, depth - 1) + ")")
         else:

@@ -157,17 +157,20 @@ static const heed_model *task_of_lines(const program *p, const char *data) {
     bool (*fits)(const heed_model *m) = !c     ? NULL
                                         : json ? object_reader(c, data)
                                                : list_reader(c, data);
-    if (c && !fits && has_tags(c, data)) fits = reads_words;
-    if (c && !fits && has_classes(c, data)) fits = reads_labels;
+    bool text = has_ending(data, ".txt"); /* else of prose, unless it lists pictures */
+    if (c && !text && !fits && has_tags(c, data)) fits = reads_words;
+    if (c && !text && !fits && has_classes(c, data)) fits = reads_labels;
+    if (!text && !fits) fits = reads_pairs;
     heed_close(c);
-    for (const heed_model *const *m = p->models; *m; m++)
-        if ((fits ? fits : reads_pairs)(*m)) return *m;
-    return NULL;
+    for (const heed_model *const *m = p->models; fits && *m; m++)
+        if (fits(*m)) return *m;
+    return first_of(p->models, HEED_INPUT_TOKENS);
 }
 
 const char *likely_task(const program *p, const char *data) {
     bool pictures = is_directory(data) ? holds_pictures(data) : is_picture_name(data);
-    bool lines = has_ending(data, ".tsv") || has_ending(data, ".csv") || has_ending(data, ".jsonl");
+    bool lines = has_ending(data, ".tsv") || has_ending(data, ".csv") ||
+                 has_ending(data, ".jsonl") || has_ending(data, ".txt");
     const heed_model *m =
         lines && !is_directory(data)
             ? task_of_lines(p, data)
@@ -236,7 +239,8 @@ bool data_fits(program *p, const char *data) {
     if (is_directory(data) && (!text || !holds_texts(p->c, data)))
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s reads %s%s", data, m->name, noun,
                          hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
-    if (!text && p->argc == 1 && lacks_tabs(data))
+    bool per_word = heed_model_spec(m).per_word; /* CoNLL has spaces, too */
+    if (!text && !per_word && p->argc == 1 && lacks_tabs(data))
         return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s reads %s; in TSV a line has %s%s",
                          data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"

@@ -53,8 +53,7 @@ static bool copy_input(joining *j, bool text) {
         if (!check_input(j, bytes, n) || !put(j, bytes, n)) return false;
         if (was_interrupted(NULL)) return heed_fail(j->p->c, HEED_INTERRUPTED, "interrupted");
     }
-    if (ferror(stdin))
-        return heed_fail(j->p->c, HEED_DATA, "cannot read standard input: %s", strerror(errno));
+    if (!stdin_ended(j->p->c)) return false;
     return j->bytes > 0 ||
            heed_fail(
                j->p->c, HEED_DATA,

@@ -90,7 +90,7 @@ static void catch_signal(int signal_number, int flags) {
     struct sigaction a;
     memset(&a, 0, sizeof a);
     a.sa_handler = on_interrupt;
-    a.sa_flags = flags | SA_RESTART;
+    a.sa_flags = flags;
     sigemptyset(&a.sa_mask);
     sigaction(signal_number, &a, NULL);
 }
@@ -101,6 +101,7 @@ static bool is_ignored(int signal_number) {
 }
 
 void catch_interrupt(void) {
+    /* without SA_RESTART, so that waiting for a pipe or the keyboard ends */
     catch_signal(SIGINT, (int)SA_RESETHAND); /* the second one has its default effect */
     catch_signal(SIGTERM, (int)SA_RESETHAND);
     if (!is_ignored(SIGHUP)) catch_signal(SIGHUP, 0); /* nohup ignores it; terminals send several */
@@ -112,7 +113,7 @@ int cpu_count(void) {
 }
 
 void catch_broken_pipe(void) {
-    if (!is_ignored(SIGPIPE)) catch_signal(SIGPIPE, 0);
+    if (!is_ignored(SIGPIPE)) catch_signal(SIGPIPE, (int)SA_RESTART);
 }
 
 void ignore_file_limit(void) { signal(SIGXFSZ, SIG_IGN); }

@@ -230,7 +230,7 @@ static bool is_temporary(const char *name) {
  * may belong to a process that is about to lock it. */
 static void remove_if_left(const char *path) {
     struct stat s;
-    int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int file = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return;
     if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && time(NULL) - s.st_mtime > 60 &&
         flock(file, LOCK_EX | LOCK_NB) == 0)
@@ -285,8 +285,11 @@ static bool put_input(heed_ctx *c, heed_text *out, const char *bytes, size_t n) 
     return heed_fail(c, HEED_DATA, "standard input is too long: expected at most 256 MB");
 }
 
-/* Whether the input ended without an error. A folder as input, or a failing disk, is an error. */
-static bool input_ended(heed_ctx *c) {
+/* Whether the standard input ended without an error. A folder as input, or a failing disk, is an
+ * error. */
+bool stdin_ended(heed_ctx *c) {
+    if (ferror(stdin) && was_interrupted(NULL))
+        return heed_fail(c, HEED_INTERRUPTED, "interrupted");
     return !ferror(stdin) ||
            heed_fail(c, HEED_DATA, "cannot read standard input: %s", strerror(errno));
 }
@@ -296,19 +299,19 @@ bool read_stdin(heed_ctx *c, heed_text *out) {
     size_t n;
     while ((n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
         if (!put_input(c, out, buffer, n)) return false;
-    return input_ended(c);
+    return stdin_ended(c);
 }
 
 bool read_stdin_line(heed_ctx *c, heed_text *line) {
     int ch = getc(stdin);
     line->n = 0;
-    if (ch == EOF) return input_ended(c) && false;
+    if (ch == EOF) return stdin_ended(c) && false;
     for (; ch != EOF && ch != '\n'; ch = getc(stdin)) {
         char byte = (char)ch;
         if (!put_input(c, line, &byte, 1)) return false;
     }
     if (line->n && line->s[line->n - 1] == '\r') line->n--;
-    return input_ended(c) && heed_text_put(line, "", 0);
+    return stdin_ended(c) && heed_text_put(line, "", 0);
 }
 
 /* ---- names ---- */

@@ -39,6 +39,8 @@ const char *file_name(const char *path); /* its last part */
 void named_path(char *out, size_t size, const char *path, const char *name);
 /* The names of the outputs of several texts: "" of the first (done = 0), "2" of the second .. */
 const char *number_name(char text[16], int done);
+/* Whether the standard input ended without an error or an interruption. */
+bool stdin_ended(heed_ctx *c);
 /* Appends all of the standard input. */
 bool read_stdin(heed_ctx *c, heed_text *out);
 /* Reads the next line of standard input, without the line break. False: at its end or an error. */

@@ -62,8 +62,9 @@ static const heed_model *model_of_file(heed_ctx *c, const heed_model *const *mod
 
 const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, const char *dir) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/config.conf", dir);
-    return is_file(path) ? model_of_file(c, models, path) : NULL;
+    return is_file(heed_run_file(dir, "config.conf", path, sizeof path))
+               ? model_of_file(c, models, path)
+               : NULL;
 }
 
 const heed_option *find_option(const program *p, const char *name) {
@@ -176,7 +177,7 @@ void refuse_task(heed_ctx *c, const program *p, int argc, char **argv) {
     }
     near = named ? known_task(argv[0]) : NULL;
     if (near && !find_model(p->models, near)) near = NULL; /* a program with other models */
-    if (named && !near) near = heed_closest(argv[0], names);
+    if (named && !near && !is_file(argv[0])) near = heed_closest(argv[0], names);
     if (named && !near && k->task_or_run)
         heed_fail(
             c, is_directory(argv[0]) ? HEED_DATA : HEED_USAGE,
@@ -352,8 +353,7 @@ heed_config *task_config(program *p) {
 heed_config *run_settings(heed_ctx *c, const heed_model *const *models, const char *dir,
                           const heed_model **m) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/config.conf", dir);
-    if (!is_file(path)) {
+    if (!is_file(heed_run_file(dir, "config.conf", path, sizeof path))) {
         heed_run_close(heed_run_open(c, dir, models, NULL)); /* fails, and says what is there */
         return NULL;
     }

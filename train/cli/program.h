@@ -262,6 +262,8 @@ json_t *json_numbers(const heed_real *x, int count);
 json_t *json_doubles(const double *x, int count);
 /* Prints a table's text and frees it. */
 void print_text(heed_text *t);
+/* Adds a text to a file of a run, and frees it. A failure is a warning. */
+void add_to_run(program *p, const char *run, const char *name, heed_text *t);
 /* Prints a line, wrapped at the terminal's width. The second function continues a line that already
  * has `indent` columns, and indents the lines after it by as many spaces. */
 void print_wrapped(program *p, const char *format, ...) HEED_PRINTF(2, 3);

@@ -117,6 +117,15 @@ void print_text(heed_text *t) {
     heed_text_free(t);
 }
 
+void add_to_run(program *p, const char *run, const char *name, heed_text *t) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s" HEED_INSIDE "%s", run, name);
+    t->c = heed_open(&(heed_options){.threads = 1}); /* a failure is no error of the training */
+    if (!heed_text_append(t, path)) heed_message(p->c, HEED_WARN, "%s", heed_ctx_error(t->c));
+    heed_close(t->c);
+    heed_text_free(t);
+}
+
 void print_hanging(program *p, const char *text, int indent) {
     heed_text t = {.c = p->c};
     heed_label_words(text, indent, terminal_width(), &t);

@@ -114,9 +114,9 @@ bool attend_print_row(const attend_view *v, const char *made) {
     char head[48], why[FOCUS_SIZE];
     heed_text title = {.c = v->p->c};
     shown m;
-    heed_text_add(&title, "attention of ");
+    heed_text_add(&title, "attention of token %d, \"", v->query + 1);
     heed_label_text(v->record->axes[v->block->queries].labels[v->query], 40, &title);
-    heed_text_add(&title, " (token %d)", v->query + 1);
+    heed_text_add(&title, "\"");
     if (made) {
         heed_text_add(&title, ", which made \"");
         heed_label_text(made, 40, &title);

@@ -72,6 +72,7 @@ static void print_classes_of(const classifier *k, const char *name, int top) {
 /* A row of the table for each class: the picture's file, the rank, the class, its probability. */
 static void add_rows(classifier *k, const char *name, int top) {
     char number[16];
+    if (!k->table.n) heed_text_add(&k->table, "input,rank,class,p\n");
     for (int i = 0; i < top; i++) {
         heed_csv_put(&k->table, name);
         heed_text_add(&k->table, ",%d,", i + 1);
@@ -81,12 +82,7 @@ static void add_rows(classifier *k, const char *name, int top) {
 }
 
 static void write_table(const classifier *k, const char *path) {
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fputs("input,rank,class,p\n", f) >= 0 && fputs(k->table.s, f) >= 0;
-    if ((f && fclose(f) != 0) || !ok)
-        heed_fail(k->p->c, HEED_FAILED, "cannot write %s: %s", path, strerror(errno));
-    else if (!k->json)
-        printf("\nwrote %s\n", path);
+    if (heed_text_save(&k->table, path) && !k->json) printf("\nwrote %s\n", path);
 }
 
 /* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
@@ -143,7 +139,7 @@ static bool classifier_open(program *p, classifier *k) {
 }
 
 static void run_classify(program *p) {
-    classifier k = {.p = p, .run = open_run(p, p->argv[0])};
+    classifier k = {.p = p, .run = open_run(p, p->argv[0]), .table = {.c = p->c}};
     if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k))

@@ -67,12 +67,14 @@ void explain_lion(explaining *e) {
 }
 
 const example examples[] = {
-    {"lion", "the lecture's worked example: the hungry lion and the zebra", explain_lion,
+    {"lion", "the worked example of a lecture: the hungry lion and the zebra", explain_lion,
      SHOWS_HEAD},
     {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
      explain_paris, SHOWS_HEAD},
     {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
     {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
+    {"bias", "three patches, with biases: Q = z W_q + B_q, K = z W_k + B_k, V = z W_v + B_v",
+     explain_bias, SHOWS_HEAD},
     {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_PICTURE},
     {"variance", "the variance of q'k grows as d; 1/sqrt(d) corrects it", explain_variance,
      SHOWS_PICTURE},
@@ -84,6 +86,14 @@ const example examples[] = {
     {"patches", "a picture as a matrix of patches: x, z and zE", explain_patches, READS_PICTURE},
     {"conv", "convolutions that are dense layers, a patch embedding among them", explain_conv,
      SHOWS_WORDS},
+    {"rnn", "recurrences with attention, step by step: h[t], e[t,i], a[t], c[t], s[t], y[t]",
+     explain_rnn, SHOWS_WORDS},
+    {"positions", "the position code E, as numbers and as a picture", explain_positions,
+     SHOWS_PICTURE},
+    {"templates", "a fixed kernel beside weights that depend on the content", explain_templates,
+     SHOWS_PICTURE},
+    {"decoder", "a decoder block: self-attention, cross-attention, 1-convolution", explain_decoder,
+     SHOWS_PICTURE},
     {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
     {0},
 };
@@ -297,7 +307,7 @@ static void explain(program *p) {
         print_text(&e.out);
     else
         heed_text_free(&e.out);
-    json_decref(e.more);
+    json_decref(e.learned);
     worked_free(&e.w);
 }
 
@@ -308,10 +318,11 @@ const command cmd_explain = {
     .about =
         "Computes one head of attention in double precision and prints each step as matrices\n"
         "with labels and shapes; one cell of each is written out. Without arguments it shows the\n"
-        "worked example of the lecture notes, the hungry lion; --list names the others. With a\n"
-        "RUN and an INPUT (a text, a picture, - for one of the standard input) it shows a head of\n"
-        "that trained model; without INPUT, a text is read from the standard input. With --html,\n"
-        "--tex or --png, which write a file, the steps are not printed.\n"
+        "worked example of the hungry lion; --list names the others, and docs/notes.md names the\n"
+        "lecture notes that they follow. With a RUN and an INPUT (a text, a picture, - for one of\n"
+        "the standard input) it shows a head of that trained model, or the recurrences of a run\n"
+        "of rnn; without INPUT, a text is read from the standard input. With --html, --tex or\n"
+        "--png, which write a file, the steps are not printed.\n"
         "\n"
         "--from FILE reads a custom head, as one JSON object. --json prints such an object, so\n"
         "`heed explain --json > my.json` makes a file to start from. T is the number of tokens\n"

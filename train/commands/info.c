@@ -203,8 +203,10 @@ static bool show_run(program *p, const char *dir, bool json) {
 static void info(program *p) {
     char path[1024];
     bool folder = is_directory(p->argv[0]);
-    if (folder && !heed_run_recover(p->c, p->argv[0])) return;
-    snprintf(path, sizeof path, folder ? "%s/model.safetensors" : "%s", p->argv[0]);
+    if (folder)
+        heed_run_file(p->argv[0], "model.safetensors", path, sizeof path);
+    else
+        snprintf(path, sizeof path, "%s", p->argv[0]);
     if (!is_file(path)) {
         heed_fail_input(
             p->c, p->argv[0], true,
@@ -214,6 +216,8 @@ static void info(program *p) {
         return;
     }
     heed_safetensors *f = heed_safetensors_open(p->c, path);
+    if (folder)
+        snprintf(path, sizeof path, "%s/model.safetensors", p->argv[0]); /* as it is shown */
     if (f && (!folder || show_run(p, p->argv[0], flag_on(p, "json")))) print_arrays(p, f, path);
     heed_safetensors_close(f);
 }

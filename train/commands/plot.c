@@ -103,12 +103,12 @@ static void plot_run(program *p) {
         return;
     }
     if (!curves_read(p->c, run, &k)) return;
-    snprintf(path, sizeof path, "%s/loss.png", run);
-    if (*png) snprintf(path, sizeof path, "%s", png);
+    snprintf(path, sizeof path, *png ? "%s" : "%s" HEED_INSIDE "loss.png", *png ? png : run);
     heed_chart chart = curves_chart(&k, run, series);
     bool json = flag_on(p, "json");
     if (!json) draw_chart(p, &chart);
     bool ok = write_charts(p, &chart, 1, 540, path);
+    if (!*png) snprintf(path, sizeof path, "%s/loss.png", run); /* as it is shown */
     if (!ok && !*png && !*flag_text(p, "svg")) hint_at_png(p->c);
     if (ok && json)
         print_json(p,

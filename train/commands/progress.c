@@ -294,7 +294,7 @@ static void draw_loss(progress *g) {
     g->undrawn = false;
     g->pictured = now();
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    snprintf(path, sizeof path, "%s/loss.png", g->run);
+    snprintf(path, sizeof path, "%s" HEED_INSIDE "loss.png", g->run);
     if (!curves_png(c, g->run, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
     heed_close(c);
 }

@@ -55,10 +55,11 @@ typedef struct explaining {
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
     const char *input;                       /* of an example that reads one; or NULL */
     void (*own_text)(struct explaining *e);  /* prints the example instead of the steps; or NULL */
-    bool step;                               /* --step: the reader is asked for numbers */
+    json_t *(*own_json)(const struct explaining *e); /* members that it adds to worked_json; NULL */
+    bool step;                                       /* --step: the reader is asked for numbers */
     int asked, right; /* numbers asked for, and how many were answered right */
     heed_text out;    /* printed and freed when the example ends */
-    json_t *more;     /* members that an example adds to worked_json; or NULL; freed as well */
+    json_t *learned;  /* what --learn adds to worked_json; or NULL; freed as well */
     worked w;         /* the head that is shown; empty in examples without one */
 } explaining;
 
@@ -117,14 +118,28 @@ typedef struct {
     const char *const *cols;
 } lesson_block;
 void lesson_columns(explaining *e, int count, const lesson_block *blocks, const char *const *rows);
-/* Draws the chart, and writes it to a file if --png was given. */
-void lesson_chart(explaining *e, const heed_chart *k, int height);
-/* Writes the matrices side by side as heat maps to a file if --png was given. */
-enum { LESSON_MAPS = 8 };
 typedef struct {
     const char *unit; /* what the colours are, for the legend; or NULL */
     double hi;        /* the end of the scale; 0: the largest number of each matrix */
 } lesson_scale;
+/* An example as a list of steps: each a title with its formula, words, and matrices side by side.
+ * --json has the matrices under their names. */
+typedef struct {
+    const char *title, *formula, *words, *after; /* formula, words and after: or NULL */
+    int count;
+    matrix_view m[4];
+    const char *between[4]; /* signs before the matrices, as in draw_equation; NULL: none */
+    int pictures;           /* how many of the matrices, from the first on, --png draws */
+} lesson_step;
+typedef struct {
+    const char *name, *title, *words, *commands; /* commands: as in lesson_try */
+    lesson_scale scale;                          /* of the pictures */
+} lesson_head;
+void lesson_steps(explaining *e, const lesson_head *h, int count, const lesson_step *steps);
+/* Draws the chart, and writes it to a file if --png was given. */
+void lesson_chart(explaining *e, const heed_chart *k, int height);
+/* Writes the matrices side by side as heat maps to a file if --png was given. */
+enum { LESSON_MAPS = 8 };
 bool lesson_maps(explaining *e, lesson_scale scale, int count, const matrix_view *views);
 /* Ends an example with "try:" and variations of the command, one per line. */
 void lesson_try(explaining *e, const char *commands);
@@ -244,8 +259,8 @@ int backward_views(const explaining *e, const backward_pass *b, const backward_s
 void explain_backward(explaining *e, int step);
 json_t *backward_json(explaining *e);
 
-/* --learn N: replaces the matrices of e->w by learned ones; e->more gets their values during
- * learning. */
+/* --learn N: replaces the matrices of e->w by learned ones; e->learned gets their values
+ * during learning. */
 bool explain_learn(explaining *e);
 
 /* ---- sheets and files ---- */
@@ -283,5 +298,10 @@ void explain_similarity(explaining *e);
 void explain_recap(explaining *e);
 void explain_conv(explaining *e);
 void explain_patches(explaining *e);
+void explain_bias(explaining *e);
+void explain_rnn(explaining *e);
+void explain_positions(explaining *e);
+void explain_templates(explaining *e);
+void explain_decoder(explaining *e);
 
 #endif

@@ -21,13 +21,13 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example", "title",  "tokens",  "sources",   "features", "memory",   "notes",  "X",
-    "Z",       "W_Q",    "W_K",     "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
-    "causal",  "hard",   "hidden",  "target",    "Q",        "K",        "V",      "raw",
-    "scaled",  "scores", "weights", "output",    "notation", "backward", "learn",  "layer",
-    "head",    "W_h",    "share",   "all_heads", "normed",   "units",    "blanks", "stages",
-    "choices", "faulty", "B_O",     "others",    "gain",     "bias",     "eps",    "rotary",
-    "Q_R",     "K_R",    "place",   "pre_norm",  "rms_norm", "custom",   NULL};
+    "example", "title",   "tokens",  "sources",   "features", "memory",   "notes",  "X",
+    "Z",       "W_Q",     "W_K",     "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
+    "causal",  "hard",    "hidden",  "target",    "Q",        "K",        "V",      "raw",
+    "scaled",  "scores",  "weights", "output",    "notation", "backward", "learn",  "layer",
+    "head",    "W_h",     "share",   "all_heads", "normed",   "units",    "blanks", "stages",
+    "choices", "changes", "faulty",  "B_O",       "others",   "gain",     "bias",   "eps",
+    "rotary",  "Q_R",     "K_R",     "place",     "pre_norm", "rms_norm", "custom", NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -289,17 +289,14 @@ bool example_parse(explaining *e, const char *path, const char *json, size_t n) 
 }
 
 bool example_read(explaining *e, const char *path) {
-    json_error_t error;
-    reader r = {.e = e, .path = path};
-    if (strcmp(path, "-") == 0) {
-        heed_text typed = {.c = e->c};
-        bool ok =
-            read_stdin(e->c, &typed) && example_parse(e, path, typed.s ? typed.s : "", typed.n);
-        heed_text_free(&typed);
-        return ok;
-    }
-    if (is_directory(path))
-        return heed_fail(e->c, HEED_DATA, "cannot read %s: it is a folder", path);
-    r.root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    return read_root(&r, &error);
+    heed_text typed = {.c = e->c};
+    char *text = NULL;
+    size_t n = 0;
+    bool input = strcmp(path, "-") == 0;
+    bool ok = input ? read_stdin(e->c, &typed) : (text = heed_text_read(e->c, path, &n)) != NULL;
+    if (input) n = typed.n;
+    ok = ok && example_parse(e, path, text ? text : typed.s ? typed.s : "", n);
+    heed_text_free(&typed);
+    free(text);
+    return ok;
 }

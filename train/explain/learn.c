@@ -138,10 +138,8 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
             "without a change of Q K').",
             first, loss);
     }
-    json_t *o =
+    e->learned =
         json_pack("{s:f, s:I, s:o}", "rate", rate, "seed", (json_int_t)e->seed, "steps", list);
-    if (!e->more) e->more = json_object();
-    json_object_set_new(e->more, "learn", o);
 }
 
 bool explain_learn(explaining *e) {
@@ -154,5 +152,8 @@ bool explain_learn(explaining *e) {
                          "--hard, or with a large --beta");
     if (goal_open(e, &g)) learn(e, &g, steps, heed_config_real(e->p->flags, "rate"));
     free(g.target[0]);
-    return heed_ctx_status(e->c) == HEED_OK;
+    /* The remarks on the given matrices and the meaning of a query's numbers are not learned. */
+    memset(e->w.notes, 0, sizeof e->w.notes);
+    e->w.q = NULL;
+    return worked_label(e);
 }

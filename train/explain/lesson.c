@@ -95,7 +95,8 @@ bool lesson_json(explaining *e, json_t *o) {
 /* The first given setting that is neither for text in general nor accepted by every example; NULL:
  * none. */
 static const char *setting_of_heads(const explaining *e) {
-    static const char *const any[] = {"list", "precision", "seed", "png", "json", "patch", NULL};
+    static const char *const any[] = {"list", "precision", "seed",  "png",
+                                      "json", "patch",     "whole", NULL};
     const heed_config *f = e->p->flags;
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *value, *name = heed_config_at(f, i, &value)->name;
@@ -148,6 +149,49 @@ heed_tensor *lesson_input(heed_tape *t, const double *x, int rows, int cols) {
     heed_real copy[MOST];
     for (int i = 0; i < rows * cols && i < MOST; i++) copy[i] = (heed_real)x[i];
     return heed_input(t, copy, 3, (int[]){1, rows, cols});
+}
+
+/* The matrices of a step under their names. */
+static json_t *step_json(const lesson_step *s) {
+    json_t *o = json_object();
+    for (int i = 0; i < s->count; i++) json_object_set_new(o, s->m[i].name, matrix_json(s->m[i].m));
+    return json_pack("{s:s, s:s*, s:o}", "title", s->title, "formula", s->formula, "matrices", o);
+}
+
+void lesson_steps(explaining *e, const lesson_head *h, int count, const lesson_step *steps) {
+    matrix_view maps[LESSON_MAPS];
+    int n = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(list, step_json(&steps[i]));
+        for (int k = 0; k < steps[i].pictures && n < LESSON_MAPS; k++) {
+            maps[n] = steps[i].m[k];
+            maps[n].most_rows = maps[n].most_cols = 0;
+            n++;
+        }
+    }
+    json_t *o = json_pack("{s:o, s:o}", "example", json_text(h->name), "steps", list);
+    if (n && !lesson_maps(e, h->scale, n, maps)) {
+        json_decref(o);
+        return;
+    }
+    if (lesson_json(e, o)) return;
+    heading(e, "%s", h->title);
+    say(e, "%s", h->words);
+    for (int i = 0; i < count; i++) {
+        const lesson_step *s = &steps[i];
+        const char *between[4];
+        for (int k = 0; k < 4; k++) between[k] = s->between[k] ? s->between[k] : "";
+        heading(e, "%d. %s%s%s", i + 1, s->title, s->formula ? ": " : "",
+                s->formula ? s->formula : "");
+        if (s->words) say(e, "%s", s->words);
+        if (s->count) {
+            draw_equation(&e->out, &e->look, s->count, s->m, between);
+            gap(e);
+        }
+        if (s->after) say(e, "%s", s->after);
+    }
+    if (h->commands) lesson_try(e, h->commands);
 }
 
 void lesson_chart(explaining *e, const heed_chart *k, int height) {

@@ -75,36 +75,107 @@ static void draw_gets(explaining *e) {
     }
     lesson_columns(e, 2,
                    (lesson_block[]){{"get(orange)", lesson_matrix(GETS, ENTRIES, shares), colours},
-                                    {"gives", lesson_matrix(GETS, 1, out), ripe}},
+                                    {"result", lesson_matrix(GETS, 1, out), ripe}},
                    rows);
     l->args = before;
     memcpy(l->hidden, hidden, ENTRIES);
     heed_lesson_compute(l);
 }
 
+/* How the entries come to be in the store, and what changes them. */
+static const struct {
+    const char *op;
+    int key;
+    double value;
+} changes[] = {{"put", 0, 0}, {"put", 1, 5}, {"put", 2, 9}, {"overwrite", 2, 8}, {"delete", 1, 0}};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+/* The store after each change, NAN where there is no entry, and the hard and the soft get(orange)
+ * with the beta of the settings. */
+typedef struct {
+    double stored[CHANGES][ENTRIES], hard[CHANGES], soft[CHANGES];
+} managed;
+
+static bool manage(const explaining *e, managed *m) {
+    heed_lesson l;
+    bool ok = heed_lesson_make(e->c, &e->w.lesson.args, &l);
+    if (ok) memset(l.hidden, 1, ENTRIES);
+    for (int i = 0; ok && i < CHANGES; i++) {
+        int key = changes[i].key;
+        l.hidden[key] = strcmp(changes[i].op, "delete") == 0;
+        l.part[HEED_LESSON_Z].x[3 * key + 2] = changes[i].value;
+        for (int k = 0; k < ENTRIES; k++)
+            m->stored[i][k] = l.hidden[k] ? (double)NAN : l.part[HEED_LESSON_Z].x[3 * k + 2];
+        for (int hard = 0; hard < 2; hard++) {
+            l.args.hard = hard;
+            heed_lesson_compute(&l);
+            (hard ? m->hard : m->soft)[i] = l.part[HEED_LESSON_OUTPUT].x[ORANGE];
+        }
+    }
+    heed_lesson_free(&l);
+    return ok;
+}
+
+static void draw_changes(explaining *e) {
+    managed m;
+    if (!manage(e, &m)) return;
+    say(e, "A store is managed by put, overwrite and delete. get sees what is in it at that time:");
+    heed_text_add(&e->out, "  %-22s%6s %6s %6s    get(orange)\n  %-22s%6s %6s %6s   %6s %6s\n", "",
+                  "", "stored", "", "", colours[0], colours[1], colours[2], "hard", "soft");
+    for (int i = 0; i < CHANGES; i++) {
+        char name[32];
+        if (strcmp(changes[i].op, "delete") == 0)
+            snprintf(name, sizeof name, "%s(%s)", changes[i].op, colours[changes[i].key]);
+        else
+            snprintf(name, sizeof name, "%s(%s, %g)", changes[i].op, colours[changes[i].key],
+                     changes[i].value);
+        heed_text_add(&e->out, "  %-22s", name);
+        for (int k = 0; k < ENTRIES; k++)
+            isnan(m.stored[i][k]) ? heed_text_add(&e->out, "%6s ", "-")
+                                  : heed_text_add(&e->out, "%6g ", m.stored[i][k]);
+        heed_text_add(&e->out, "  %6.2f %6.2f\n", m.hard[i], m.soft[i]);
+    }
+    gap(e);
+}
+
+static json_t *own_json(const explaining *e) {
+    managed m;
+    json_t *list = json_array();
+    for (int i = 0; manage(e, &m) && i < CHANGES; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:f, s:f}", "op", changes[i].op,
+                                              "key", colours[changes[i].key], "stored",
+                                              lesson_list(m.stored[i], ENTRIES), "hard", m.hard[i],
+                                              "soft", m.soft[i]));
+    return json_pack("{s:o}", "changes", list);
+}
+
 static void own_text(explaining *e) {
     const heed_lesson *l = &e->w.lesson;
     heading(e, "A store of keys and values, hard and soft");
-    say(e, "put keeps a value under a key, here a direction for a colour and how ripe such a fruit "
-           "is, of 10. get compares its query with all keys.");
+    say(e, "put(key, value) saves a value under a key, and get(query) retrieves it by comparing "
+           "the query with all keys. Here a key is a colour, a direction from green to red, and "
+           "its value says how ripe such a fruit is, from 0 to 10.");
     for (int i = 0; i < ENTRIES; i++)
         heed_text_add(&e->out, "  put(%s = (%g, %g), %g)\n", colours[i], entries[3 * i],
                       entries[3 * i + 1], entries[3 * i + 2]);
     gap(e);
-    say(e, "The hard get takes the value of the one key with the largest dot product, as a "
-           "dictionary does. The soft get takes all values, each by its share: softmax of beta "
-           "times the dot products. Look at orange: hard, it jumps to the value of red; soft, it "
-           "lies between, and a gradient can tell every key where to move.");
+    say(e, "The hard get returns the value of the one key with the largest dot product, as a "
+           "dictionary does: one weight is 1, the others are 0. The soft get adds up all values, "
+           "weighted by the softmax of beta times the dot products. Look at orange: the hard get "
+           "returns the value of red; the soft get lies between the values, and its gradient "
+           "reaches every key.");
     draw_gets(e);
+    const char *hides = memchr(l->hidden, 1, ENTRIES) ? ", with keys that are hidden" : "";
     if (l->args.hard)
-        say(e, "get(q) = v[argmax q k'], the hard get of both queries:");
+        say(e, "get(q) = v[argmax q k'], the hard get of both queries%s:", hides);
     else
-        say(e, "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g:",
-            l->args.beta);
+        say(e, "get(q) = softmax(beta q K') V, the soft get of both queries with beta = %.4g%s:",
+            l->args.beta, hides);
     lesson_columns(e, 2,
                    (lesson_block[]){{"get", l->part[HEED_LESSON_WEIGHTS], colours},
-                                    {"gives", l->part[HEED_LESSON_OUTPUT], ripe}},
+                                    {"result", l->part[HEED_LESSON_OUTPUT], ripe}},
                    asked);
+    draw_changes(e);
     lesson_try(e, "explain store --hard\n"
                   "explain store --beta 20\n"
                   "explain beta");
@@ -113,6 +184,7 @@ static void own_text(explaining *e) {
 void explain_store(explaining *e) {
     if (!open_store(e, "store", 4)) return;
     e->own_text = own_text;
+    e->own_json = own_json;
     explain_worked(e);
 }
 
@@ -182,13 +254,14 @@ void explain_beta(explaining *e) {
     heading(e, "Beta: from the mean to the hard choice");
     say(e,
         "One query, orange, to the store of %s explain store, as beta grows. At 0 all keys have "
-        "equal shares, and the output is the mean of the values, %.4g. The larger beta is, the "
-        "more the largest score takes; in the end all of it: the hard choice, %g.",
+        "equal weights, and the output is the mean of the values, %.4g. The larger beta is, the "
+        "more of the weight goes to the largest score, and in the limit all of it: the hard "
+        "choice, %g.",
         program_name(), mean, get(e, 1, true)[ORANGE]);
     draw_sweep(e, &s);
-    say(e, "Look at the yellow share: it rises first, for yellow is nearly as good a match as red, "
-           "and then gives all to red. 1/sqrt(e) sets beta so that random scores of any width land "
-           "where the softmax still has slopes.");
+    say(e, "Look at the weight of yellow: it rises first, because yellow matches nearly as well as "
+           "red, and then falls to 0. beta = 1/sqrt(e) keeps random scores of any width in the "
+           "range where the softmax still has a gradient.");
     lesson_try(e, "explain beta --png beta.png\n"
                   "explain store --beta 100\n"
                   "explain variance");

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOKENS = 4, WIDTH = 6, HEADS = 3, KEY = 2, VALUE = 2, STACK = HEADS * (2 * KEY + VALUE) };
+enum { TOKENS = 4, WIDTH = 7, HEADS = 3, KEY = 2, VALUE = 2, STACK = HEADS * (2 * KEY + VALUE) };
 static const char *const words[] = {"the", "lion", "eats", "grass"};
 
 typedef struct {
@@ -72,7 +72,9 @@ static bool library_layer(heed_ctx *c, layer *l) {
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_mha m;
-    heed_mha_init(&m, s, "attn", (heed_mha_args){.width = WIDTH, .heads = HEADS, .no_bias = true});
+    heed_mha_init(&m, s, "attn",
+                  (heed_mha_args){
+                      .width = WIDTH, .heads = HEADS, .key = KEY, .value = VALUE, .no_bias = true});
     heed_tensor *y = NULL;
     if (heed_ctx_status(c) == HEED_OK) {
         lesson_set(m.qkv.w, l->in);
@@ -97,9 +99,10 @@ static json_t *as_json(layer *l, double worst) {
         json_array_append_new(heads, json_pack("{s:o, s:o}", "weights",
                                                lesson_grid(TOKENS, TOKENS, l->weights[h]), "output",
                                                lesson_grid(TOKENS, VALUE, l->heads[h])));
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads", "tokens",
-                     tokens, "weights", weights, "X", lesson_grid(TOKENS, WIDTH, l->x), "heads",
-                     heads, "W_h", lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "example", "heads",
+                     "tokens", tokens, "weights", weights, "X", lesson_grid(TOKENS, WIDTH, l->x),
+                     "W_qkv", lesson_grid(STACK, WIDTH, l->in), "heads", heads, "W_h",
+                     lesson_grid(WIDTH, HEADS * VALUE, l->out), "sum",
                      lesson_grid(TOKENS, WIDTH, l->sum), "library",
                      lesson_grid(TOKENS, WIDTH, l->library), "largest_difference", worst);
 }
@@ -123,23 +126,49 @@ void explain_heads(explaining *e) {
     if (!lesson_maps(e, (lesson_scale){"weight", 1}, HEADS, v) ||
         lesson_json(e, as_json(&l, worst)))
         return;
+    double q1[STACK];
+    char text[STACK][8];
+    const char *rows[STACK];
+    for (int i = 0; i < STACK; i++) {
+        int part = i / (HEADS * KEY); /* KEY and VALUE are equal */
+        snprintf(text[i], sizeof text[i], "%c%d,%d", "qkv"[part], i / KEY % HEADS + 1, i % KEY + 1);
+        rows[i] = text[i];
+        q1[i] = 0;
+        for (int j = 0; j < WIDTH; j++) q1[i] += l.in[i * WIDTH + j] * l.x[j];
+    }
     heading(e, "H heads are H layers of one head");
     say(e,
-        "Random vectors of width %d, and a layer of %d heads with queries and keys of width %d "
-        "each. Look at one word's row in each: every head has shares of its own.",
+        "Random vectors x of width n = %d, and a layer of %d heads with queries, keys and values "
+        "of "
+        "width d = %d each. Look at one word's row of weights in each head.",
         WIDTH, HEADS, KEY);
     for (int h = 0; h < HEADS; h++) {
         if (h) v[h].row_labels = NULL;
         v[h].col_labels = NULL;
     }
+    heed_matrix in = lesson_matrix(STACK, WIDTH, l.in), first = lesson_matrix(WIDTH, 1, l.x);
+    heed_matrix made = lesson_matrix(STACK, 1, q1);
+    draw_equation(&e->out, &e->look, 3,
+                  (matrix_view[]){{.name = "[W_q ; W_k ; W_v]", .m = &in, .row_labels = rows},
+                                  {.name = "x", .m = &first},
+                                  {.name = "[q ; k ; v]", .m = &made, .row_labels = rows}},
+                  (const char *[]){"", "·", "="});
+    gap(e);
+    say(e,
+        "One product gives all queries, keys and values of a word, here of the first: %d = 3 h d "
+        "numbers for h = %d heads and d = %d. Each head then has weights of its own:",
+        STACK, HEADS, KEY);
     draw_equation(&e->out, &e->look, HEADS, v, (const char *[]){"", "  ", "  "});
     gap(e);
     say(e,
-        "Their outputs side by side, times W_h': [Y_1 Y_2 Y_3] W_h'. A product of blocks is a sum "
-        "of products: Y_1 W_1' + Y_2 W_2' + Y_3 W_3', each head with its own columns of W_h. First "
-        "that sum, head by head, in double precision; then the library's layer, all heads at once, "
-        "in single precision. They differ by at most %.1g.",
-        worst);
+        "The heads' outputs side by side have h d = %d numbers. W_h (n x h d) brings them back to "
+        "n "
+        "= %d, the width of x: [Y_1 Y_2 Y_3] W_h'. A product of blocks is a sum of products: Y_1 "
+        "W_1' + Y_2 W_2' + Y_3 W_3', each head with its own columns of W_h. First that sum, head "
+        "by "
+        "head, in double precision; then the library's layer, all heads in parallel, in single "
+        "precision. They differ by at most %.1g.",
+        HEADS * VALUE, WIDTH, worst);
     lesson_draw(e, "one head at a time, added", lesson_matrix(TOKENS, WIDTH, l.sum), words, NULL);
     lesson_draw(e, "one layer of 3 heads", lesson_matrix(TOKENS, WIDTH, l.library), words, NULL);
     lesson_try(e, "explain heads --seed 2\n"

@@ -20,8 +20,8 @@ static const struct {
                       {"sums to 1.45", {.5, .45, .5}},
                       {"below 0", {.5, -.5, 0}}};
 
-/* An attention matrix in rows, a row for each word. The first row is the one in the notes. */
-static const double printed[WORDS * WORDS] = {.5, .45, .5, .1, .8, .1, .2, .2, .6};
+/* The notes' example of sim(Q, K), a row for each word; its third row sums to 1.45. */
+static const double printed[WORDS * WORDS] = {0, 1, 0, .7, .3, 0, .5, .45, .5};
 
 /* Divides each row of the printed matrix by its sum; sum: before and after. */
 static void divide_rows(double a[WORDS * WORDS], double sum[2][WORDS]) {
@@ -33,31 +33,32 @@ static void divide_rows(double a[WORDS * WORDS], double sum[2][WORDS]) {
     }
 }
 
-/* h = X a; size: the sum of a, and ||a||_1. */
-static void mix(const double *a, double h[WIDTH], double size[2]) {
+/* h = X a; size: the sum of a, ||a||_1, and ||a||_0, the number of nonzeros. */
+static void mix(const double *a, double h[WIDTH], double size[3]) {
     for (int k = 0; k < WIDTH; k++) {
         h[k] = 0;
         for (int j = 0; j < WORDS; j++) h[k] += rows[j * WIDTH + k] * a[j];
     }
-    size[0] = size[1] = 0;
+    size[0] = size[1] = size[2] = 0;
     for (int j = 0; j < WORDS; j++) {
         size[0] += a[j];
         size[1] += fabs(a[j]);
+        size[2] += a[j] != 0;
     }
 }
 
 static void draw_choices(explaining *e) {
-    static const char *const size[] = {"sum", "||a||_1"};
+    static const char *const size[] = {"sum", "||a||_1", "||a||_0"};
     const char *rows_of[CHOICES];
-    double a[CHOICES * WORDS], sizes[CHOICES * 2], h[CHOICES * WIDTH];
+    double a[CHOICES * WORDS], sizes[CHOICES * 3], h[CHOICES * WIDTH];
     for (int i = 0; i < CHOICES; i++) {
         rows_of[i] = choices[i].name;
         memcpy(a + i * WORDS, choices[i].a, sizeof choices[i].a);
-        mix(choices[i].a, h + i * WIDTH, sizes + i * 2);
+        mix(choices[i].a, h + i * WIDTH, sizes + i * 3);
     }
     lesson_columns(e, 3,
                    (lesson_block[]){{"a", lesson_matrix(CHOICES, WORDS, a), words},
-                                    {"size", lesson_matrix(CHOICES, 2, sizes), size},
+                                    {"size", lesson_matrix(CHOICES, 3, sizes), size},
                                     {"h = X a", lesson_matrix(CHOICES, WIDTH, h), features}},
                    rows_of);
 }
@@ -69,10 +70,10 @@ static void draw_faulty(explaining *e) {
     memcpy(faulty, printed, sizeof printed);
     divide_rows(a, sum);
     say(e,
-        "A matrix A holds such shares for every word, here a row each. The notes print its first "
-        "row as .5 .45 .5, whose sum is 1.45: no shares. Divided by its sum it is a mix again, "
-        "as are the others, which have the sum 1 already. (Read as .5 .45 .05, a misprint, it "
-        "would be the first row of the table above.)");
+        "A matrix A holds such shares for every word, here a row each. This is the notes' example "
+        "of sim(Q, K). Its third row, .5 .45 .5, sums to 1.45, so it is not a discrete probability "
+        "distribution; divided by its sum it is one. (Perhaps .5 .45 .05 was meant, the first row "
+        "of the table above.)");
     lesson_columns(e, 4,
                    (lesson_block[]){{"A as printed", lesson_matrix(WORDS, WORDS, faulty), words},
                                     {"", lesson_matrix(WORDS, 1, sum[0]), size},
@@ -116,10 +117,7 @@ static void draw_all(explaining *e) {
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
     gap(e);
     if (marks) {
-        bool columns = e->columns;
-        e->columns = true; /* this example is written so; its files follow the settings */
         write_ties(e);
-        e->columns = columns;
         gap(e);
     }
     free(marks);
@@ -141,9 +139,10 @@ static void own_text(explaining *e) {
     gap(e);
     draw_choices(e);
     say(e,
-        "Look at the last two rows. With a sum that is not 1, h is not a mean but a longer vector; "
-        "and ||a||_1 = 1 alone is not enough: with a share below 0 it is 1 as well, and h is a "
-        "difference. Shares want a >= 0 and sum 1, which is what softmax gives.");
+        "Soft attention has ||a||_1 = 1. Hard attention has one nonzero, ||a||_0 = 1: it takes one "
+        "of the words. Look at the last two rows. If the sum is not 1, h is not a mean. ||a||_1 = "
+        "1 alone is not enough: it also holds if a share is below 0, and then h is a difference. "
+        "Shares must be at least 0 and sum to 1, which is what softmax gives.");
     draw_faulty(e);
     say(e,
         "Where a comes from the words themselves, A = %s(%sX' X) of each column%s%s, all of them "
@@ -152,28 +151,36 @@ static void own_text(explaining *e) {
         args->hard ? ", 1 at its largest number and 0 elsewhere" : "",
         hides ? ", with 0 for words that are hidden" : "");
     draw_all(e);
-    lesson_try(e, "explain mix --notation columns\n"
+    lesson_try(e, "explain mix --notation rows\n"
                   "explain mix --beta 0\n"
                   "explain mix --hard");
 }
 
-void explain_mix(explaining *e) {
-    if (!open_self(e)) return;
+static json_t *own_json(const explaining *e) {
+    (void)e;
     json_t *list = json_array();
     for (int i = 0; i < CHOICES; i++) {
-        double h[WIDTH], size[2];
+        double h[WIDTH], size[3];
         mix(choices[i].a, h, size);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:f, s:f, s:o}", "name", choices[i].name,
-                                              "a", lesson_list(choices[i].a, WORDS), "sum", size[0],
-                                              "norm1", size[1], "h", lesson_list(h, WIDTH)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:f, s:f, s:f, s:o}", "name", choices[i].name, "a",
+                            lesson_list(choices[i].a, WORDS), "sum", size[0], "norm1", size[1],
+                            "norm0", size[2], "h", lesson_list(h, WIDTH)));
     }
     double faulty[WORDS * WORDS], a[WORDS * WORDS], sum[2][WORDS];
     memcpy(faulty, printed, sizeof printed);
     divide_rows(a, sum);
-    e->more =
-        json_pack("{s:o, s:{s:o, s:o, s:o, s:o}}", "choices", list, "faulty", "A",
-                  lesson_grid(WORDS, WORDS, faulty), "sums", lesson_list(sum[0], WORDS), "divided",
-                  lesson_grid(WORDS, WORDS, a), "divided_sums", lesson_list(sum[1], WORDS));
+    return json_pack("{s:o, s:{s:o, s:o, s:o, s:o}}", "choices", list, "faulty", "A",
+                     lesson_grid(WORDS, WORDS, faulty), "sums", lesson_list(sum[0], WORDS),
+                     "divided", lesson_grid(WORDS, WORDS, a), "divided_sums",
+                     lesson_list(sum[1], WORDS));
+}
+
+/* The words are columns unless rows are asked for, in files and pictures, too. */
+void explain_mix(explaining *e) {
+    if (!open_self(e)) return;
+    if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_DEFAULT) e->columns = true;
     e->own_text = own_text;
+    e->own_json = own_json;
     explain_worked(e);
 }

@@ -38,19 +38,20 @@ static const struct {
     const char *name, *formula, *title, *words;
 } stages[STAGES] = {
     {"raw", "z X' X", "1. Raw: z X' X",
-     "Each word counts by its dot product with the gap. The numbers are not shares: a longer "
+     "Each word counts by its inner product with the gap. These numbers do not sum to 1: a longer "
      "sentence would give a larger sum."},
     {"softmax", "softmax(z X') X", "2. Softmax: softmax(z X') X",
-     "Now they sum to 1. Look at Paris: it has the least of all, because without "
-     "parameters a word attends to what is like itself, and the gap is like capital and like "
-     "the small words."},
+     "The weights sum to 1. Look at Paris: it has the smallest, because without parameters a "
+     "word attends to words that are like itself, and the gap is like capital and like the small "
+     "words."},
     {"scaled", "softmax(z X' / sqrt(5)) X", "3. Scaled: softmax(z X' / sqrt(5)) X",
-     "The same order, but flatter: wider vectors no longer make the choice harder."},
+     "The same order, but more even: the width of the vectors no longer makes the choice "
+     "harder."},
     {"parameters", NULL, "4. With W_q, W_k and W_v", /* its formula is that of the settings */
-     "W_q turns the gap into two questions, \"which city?\" and \"what of it?\". By W_k Paris "
-     "answers the first and capital the second, so the gap attends to both and hardly to the small "
-     "words. By W_v the value of Paris says that the answer is French, and that of capital that it "
-     "is a country: similarity no longer decides."},
+     "Now weights and mean are of representations: a query q, keys K and values V. W_q turns the "
+     "gap into two questions, \"which city?\" and \"what of it?\". By W_k Paris answers the first "
+     "and capital the second. By W_v the value of Paris says that the answer is French, and that "
+     "of capital that it is a country: similarity no longer decides."},
 };
 enum { LAST = STAGES - 1 };
 
@@ -124,13 +125,79 @@ static void make_stages(const explaining *e, stage s[STAGES]) {
     with_parameters(e, &s[LAST]);
 }
 
+/* q, K and V as products. */
+static void draw_projections(explaining *e) {
+    static const struct {
+        heed_lesson_part product;
+        const char *names[3];
+    } all[] = {{HEED_LESSON_Q, {"z", "W_q", "q"}},
+               {HEED_LESSON_K, {"X", "W_k", "K"}},
+               {HEED_LESSON_V, {"X", "W_v", "V"}}};
+    for (int i = 0; i < 3; i++) {
+        matrix_view v[4];
+        product_views(e, all[i].product, -1, -1, v);
+        for (int k = 0; k < 3; k++) v[k].name = all[i].names[k];
+        draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "·", "="});
+        gap(e);
+    }
+}
+
+/* Appends the names of those of n numbers that are above a threshold, with digits: their values. */
+static void list_above(heed_text *out, const char *const *names, int n, const double *value,
+                       double above, bool digits) {
+    int count = 0, done = 0;
+    for (int i = 0; i < n; i++) count += value[i] > above;
+    for (int i = 0; i < n; i++) {
+        if (!(value[i] > above)) continue;
+        heed_text_add(out, "%s%s", !done ? "" : done == count - 1 ? " and " : ", ", names[i]);
+        if (digits) heed_text_add(out, " (%.2f)", value[i]);
+        done++;
+    }
+}
+
+/* What the weights are with these settings. */
+static void write_weights_found(explaining *e, const double *weights) {
+    heed_text list = {.c = e->c};
+    double most = 0, least = 1;
+    for (int j = 0; j < WORDS; j++) {
+        if (e->w.lesson.hidden[j]) continue;
+        most = fmax(most, weights[j]);
+        least = fmin(least, weights[j]);
+    }
+    list_above(&list, words, WORDS, weights, most - least > 1e-9 ? 1.0 / WORDS : 0, true);
+    if (most <= 0)
+        say(e, "All words are hidden, so that every weight is 0.");
+    else if (e->w.lesson.args.hard)
+        say(e, "The hard selection gives all weight to the largest score: %s.", list.s);
+    else
+        say(e, "The gap attends to %s%s.", list.s,
+            most - least > 1e-9 ? "" : " alike: the mean of their values");
+    heed_text_free(&list);
+}
+
 static void draw_answers(explaining *e, const double *output) {
-    for (int i = 0; i < ANSWERS; i++)
+    double fit[ANSWERS], most = -INFINITY;
+    int count = 0;
+    heed_text best = {.c = e->c};
+    for (int i = 0; i < ANSWERS; i++) {
+        fit[i] = answer[i][0] * output[0] + answer[i][1] * output[1];
+        most = fmax(most, fit[i]);
         heed_text_add(&e->out, "  %-9s(%g %g) · output = %.2f\n", answers[i], answer[i][0],
-                      answer[i][1], answer[i][0] * output[0] + answer[i][1] * output[1]);
+                      answer[i][1], fit[i]);
+    }
+    list_above(&best, answers, ANSWERS, fit, most - 1e-9, false);
     gap(e);
-    say(e, "Both words are needed: without capital a baguette fits as well as France, and without "
-           "Paris Japan does.");
+    for (int i = 0; i < ANSWERS; i++) count += fit[i] > most - 1e-9;
+    if (count == ANSWERS)
+        say(e, "No answer fits better than another.");
+    else if (count > 1)
+        say(e, "These fit best, equally well: %s.", best.s);
+    else
+        say(e,
+            "The best fit: %s. Both words are needed: without capital a baguette fits as well as "
+            "France, and without Paris Japan does.",
+            best.s);
+    heed_text_free(&best);
 }
 
 static void own_text(explaining *e) {
@@ -147,11 +214,13 @@ static void own_text(explaining *e) {
     for (int i = 0; i < STAGES; i++) {
         heading(e, "%s", stages[i].title);
         say(e, "%s", stages[i].words);
+        if (i == LAST) draw_projections(e);
         lesson_draw(e, "what each word counts", lesson_matrix(i ? 2 : 1, WORDS, s[i].rows[0]),
                     (const char *[]){"scores", "weights"}, words);
         lesson_draw(e, s[i].formula, lesson_matrix(1, i < LAST ? WIDTH : VALUE, s[i].output),
                     asking, i < LAST ? features : hands);
     }
+    write_weights_found(e, s[LAST].rows[1]);
     draw_answers(e, s[LAST].output);
     lesson_try(e, "explain paris --hide capital\n"
                   "explain paris --hide Paris\n"
@@ -159,9 +228,8 @@ static void own_text(explaining *e) {
                   "explain paris --html paris.html");
 }
 
-void explain_paris(explaining *e) {
+static json_t *own_json(const explaining *e) {
     stage s[STAGES];
-    if (!open_head(e)) return;
     make_stages(e, s);
     json_t *list = json_array();
     for (int i = 0; i < STAGES; i++)
@@ -170,7 +238,12 @@ void explain_paris(explaining *e) {
                                               lesson_list(s[i].rows[0], WORDS), "weights",
                                               lesson_list(s[i].rows[1], WORDS), "output",
                                               lesson_list(s[i].output, i < LAST ? WIDTH : VALUE)));
-    e->more = json_pack("{s:o}", "stages", list);
+    return json_pack("{s:o}", "stages", list);
+}
+
+void explain_paris(explaining *e) {
+    if (!open_head(e)) return;
     e->own_text = own_text;
+    e->own_json = own_json;
     explain_worked(e);
 }

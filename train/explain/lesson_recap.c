@@ -133,10 +133,10 @@ static void draw(explaining *e, double norms[LAYERS][TOKENS * TOKENS], const cha
         "of --png a cell without a number is exactly 0.",
         TOKENS, WIDTH);
     for (int k = 0; k < LAYERS; k++) draw_map(e, kinds[k].title, norms[k], labels);
-    say(e,
-        "Look at the shapes: a convolution has windows, a band about the diagonal; a recurrence "
-        "hands a state from one token to the next, so each sees all before it, ever more faintly; "
-        "with attention any token sees any other, however far.");
+    say(e, "Look at the shapes: a convolution has windows, a band about the diagonal, which the "
+           "border "
+           "cuts; a recurrence hands a state from one token to the next, so each token sees all "
+           "before it, the farther the fainter; with attention any token sees any other.");
     heed_text_add(&e->out, "  %-12s %5s  %-11s %-21s %s\n", "", "seen", "y_t sees",
                   "steps from s to t", "in sequence");
     for (int k = 0; k < LAYERS; k++)

@@ -117,7 +117,8 @@ static void draw_patches(explaining *e, const patch_shuffle g[2]) {
     heading(e, "Patches of a picture are a set, too");
     say(e,
         "The layers of a ViT with random weights: patch embedding, positions, two blocks. The %d "
-        "patches of a random picture are moved about, each whole. f: the outputs of all patches; "
+        "patches of a random picture change places, each as a whole. f: the outputs of all "
+        "patches; "
         "mean: their mean, which the class is read from.",
         PATCHES);
     heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-22s %8s %8s\n", "", "f", "mean");
@@ -143,8 +144,8 @@ static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *mov
     draw_outputs(e, plain, moved, order);
     say(e, "Look at any word: its output moved with it and has not changed, f(s(x)) = s(f(x)). "
            "Scores are equal to the last bit; weights and outputs to the rounding of sums whose "
-           "terms come in another order. A position added to each word, or a causal mask, ends "
-           "that: then the order counts.");
+           "terms come in another order. With a position added to each word, or with a causal "
+           "mask, this no longer holds: the order counts.");
     heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
                   "weights", "output");
     for (int i = 0; i < CASES; i++)

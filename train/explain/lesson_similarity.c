@@ -23,12 +23,12 @@ static const stage stages[STAGES] = {
      1},
     {"dot product",
      "e_i = s' h_i",
-     "1. The network gives way to a dot product: no parameters, and one matrix product for all.",
+     "1. A dot product replaces the network: no parameters, and one matrix product for all inputs.",
      {.kind = HEED_DOT, .query = WIDTH, .input = WIDTH},
      1},
     {"scaled",
      "e_i = s' h_i / sqrt(d)",
-     "2. Divided by sqrt(d), so that the width does not decide how hard the choice is.",
+     "2. Divided by sqrt(d), so that the choice does not become harder with the width.",
      {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH},
      1},
     {"many queries",
@@ -38,7 +38,8 @@ static const stage stages[STAGES] = {
      QUERIES},
     {"keys and values",
      "E = (S W_q)(H W_k)' / sqrt(e),  C = A (H W_v)",
-     "4. Separate keys and values: an input is found by its key and gives its value.",
+     "4. Separate keys and values: K = H W_k with D_Q = 2 and V = H W_v with D_V = 2. An input is "
+     "found by its key and passes on its value. Queries are projected as well: Q = S W_q.",
      {.kind = HEED_SCALED_DOT, .query = WIDTH, .input = WIDTH, .key = KEY, .value = VALUE},
      QUERIES},
 };
@@ -132,7 +133,54 @@ static bool by_library(heed_ctx *c, const stage *k, const numbers *n, answer *a)
 
 /* ---- output ---- */
 
-static json_t *as_json(const answer *a) {
+/* Weights as formulas have them, (in,out); Q, K and V of the last stage. */
+enum { S, H, W, U, B, V, W_Q, W_K, W_V, Q_OUT, K_OUT, V_OUT, GIVEN };
+typedef struct {
+    double x[GIVEN][WIDTH * INPUTS];
+    heed_matrix m[GIVEN];
+} given;
+
+static void turn(const double *w, int out, int in, double *x) {
+    for (int i = 0; i < in; i++)
+        for (int j = 0; j < out; j++) x[i * out + j] = w[j * in + i];
+}
+
+static void arrange(const numbers *n, given *g) {
+    const struct {
+        const double *x;
+        int out, in;
+    } all[] = {{n->s, 0, 0},         {n->h, 0, 0},         {n->w, INNER, WIDTH},
+               {n->u, INNER, WIDTH}, {n->b, 0, 0},         {n->v, 0, 0},
+               {n->w_q, KEY, WIDTH}, {n->w_k, KEY, WIDTH}, {n->w_v, VALUE, WIDTH}};
+    const int shape[GIVEN][2] = {{QUERIES, WIDTH}, {INPUTS, WIDTH}, {WIDTH, INNER},
+                                 {WIDTH, INNER},   {1, INNER},      {1, INNER},
+                                 {WIDTH, KEY},     {WIDTH, KEY},    {WIDTH, VALUE},
+                                 {QUERIES, KEY},   {INPUTS, KEY},   {INPUTS, VALUE}};
+    for (int i = 0; i < GIVEN; i++) g->m[i] = lesson_matrix(shape[i][0], shape[i][1], g->x[i]);
+    for (int i = 0; i < Q_OUT; i++) {
+        if (all[i].out)
+            turn(all[i].x, all[i].out, all[i].in, g->x[i]);
+        else
+            memcpy(g->x[i], all[i].x, (size_t)(shape[i][0] * shape[i][1]) * sizeof(double));
+    }
+    for (int i = 0; i < 3; i++)
+        heed_matrix_product(&g->m[i ? H : S], &g->m[W_Q + i], (heed_matmul_how){0},
+                            &g->m[Q_OUT + i]);
+}
+
+static const char *const given_names[GIVEN] = {"S",   "H",   "W",   "U", "b", "v",
+                                               "W_q", "W_k", "W_v", "Q", "K", "V"};
+
+/* Draws count of them side by side, from the first on. */
+static void draw_given(explaining *e, const given *g, int first, int count) {
+    matrix_view v[4];
+    for (int i = 0; i < count; i++)
+        v[i] = (matrix_view){.name = given_names[first + i], .m = &g->m[first + i]};
+    draw_equation(&e->out, &e->look, count, v, (const char *[]){"", "  ", "  ", "  "});
+    gap(e);
+}
+
+static json_t *as_json(const answer *a, const given *g) {
     json_t *list = json_array();
     for (int i = 0; i < STAGES; i++)
         json_array_append_new(
@@ -140,16 +188,20 @@ static json_t *as_json(const answer *a) {
                             stages[i].formula, "scores", matrix_json(&a[i].scores), "weights",
                             matrix_json(&a[i].weights), "context", matrix_json(&a[i].context),
                             "largest_difference", a[i].gap));
-    return json_pack("{s:s, s:o}", "example", "similarity", "stages", list);
+    json_t *o = json_pack("{s:s, s:o}", "example", "similarity", "stages", list);
+    for (int i = 0; i < GIVEN; i++) json_object_set_new(o, given_names[i], matrix_json(&g->m[i]));
+    return o;
 }
 
-static void draw_stage(explaining *e, const stage *k, const answer *a) {
+static void draw_stage(explaining *e, const stage *k, const answer *a, const given *g) {
     matrix_view v[3] = {
         {.name = "scores", .m = &a->scores, .row_labels = queries, .col_labels = inputs},
         {.name = "weights", .m = &a->weights, .col_labels = inputs},
         {.name = "context", .m = &a->context}};
     heading(e, "%s: %s", k->name, k->formula);
     say(e, "%s", k->change);
+    if (k->args.kind == HEED_ADDITIVE) draw_given(e, g, W, 4);
+    if (k->args.key) draw_given(e, g, W_Q, 3), draw_given(e, g, Q_OUT, 3);
     draw_equation(&e->out, &e->look, 3, v, (const char *[]){"", "  ", "  "});
     gap(e);
     say(e, "heed_attend gives the same context, to %.1g.", a->gap);
@@ -163,11 +215,17 @@ void explain_similarity(explaining *e) {
         by_formula(&stages[i], &n, &a[i]);
         if (!by_library(e->c, &stages[i], &n, &a[i])) return;
     }
-    if (lesson_json(e, as_json(a))) return;
+    given g = {.x = {{0}}};
+    arrange(&n, &g);
+    if (lesson_json(e, as_json(a, &g))) return;
     heading(e, "From the network of 2015 to the attention of 2017");
-    say(e, "A query s, three inputs h_1 h_2 h_3, all random; and four changes, one after the "
-           "other. Each is a setting of the library's layer heed_attend.");
-    for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i]);
+    say(e,
+        "Two queries, the rows of S, and the input vectors h_1 to h_3, the rows of H, all random: "
+        "N_Q = %d, N_X = %d, D_X = %d, and the first queries have D_Q = %d numbers. Four changes "
+        "follow, one after the other; each is a setting of the library's layer heed_attend.",
+        QUERIES, INPUTS, WIDTH, WIDTH);
+    draw_given(e, &g, S, 2);
+    for (int i = 0; i < STAGES; i++) draw_stage(e, &stages[i], &a[i], &g);
     lesson_try(e, "explain similarity --seed 3\n"
                   "train rnn data/capitals.tsv -o runs/additive --attention additive\n"
                   "train rnn data/capitals.tsv -o runs/scaled --attention scaled");

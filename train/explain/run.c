@@ -1,5 +1,5 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
-#include "explain/explain.h"
+#include "explain/recurrence.h"
 #include "kinds/image.h"
 #include "kinds/records.h"
 
@@ -16,6 +16,9 @@ typedef struct {
     char path[320]; /* the layer's path: "encoder.0.attn" */
     int head;
 } trained;
+
+/* A run whose recurrences are shown instead of a head. */
+static const example recurrent = {.name = "of a recurrent model", .kind = SHOWS_WORDS};
 
 /* ---- the layer and the head ---- */
 
@@ -87,9 +90,13 @@ static bool make_head(trained *t) {
 void explain_run(explaining *e, const char *run, const char *text) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     heed_text line = {.c = e->c};
+    recurrent_layers layers;
     if (t.run) text = one_input(e->p, t.run, text, &line);
-    if (t.run && text && choose_layer(&t) && choose_head(&t) &&
-        inspect_input(&t.s, t.run, text, NULL, false)) {
+    if (t.run && text && recurrence_of_run(t.run, &layers)) {
+        if (lesson_accepts(e, &recurrent) && inspect_input(&t.s, t.run, text, NULL, false))
+            recurrence_explain(e, &t.s, &layers);
+    } else if (t.run && text && choose_layer(&t) && choose_head(&t) &&
+               inspect_input(&t.s, t.run, text, NULL, false)) {
         const char *html = heed_config_text(e->p->flags, "html");
         if (!sees_pictures(t.run->model)) note_file(e->c, text, NULL);
         heed_record *record =

@@ -26,7 +26,7 @@ bool sheet_open(explaining *e, bool solution) {
 }
 
 void sheet_hide(const explaining *e, json_t *o) {
-    static const char *const rest[] = {"target", "learn", "stages", "choices", "faulty"};
+    static const char *const rest[] = {"target", "learn", "stages", "choices", "changes", "faulty"};
     if (!e->blank[HEED_LESSON_Q] || heed_config_bool(e->p->flags, "solution")) return;
     for (int i = HEED_LESSON_Q; i < HEED_LESSON_COUNT; i++)
         json_object_del(o, heed_lesson_name((heed_lesson_part)i));

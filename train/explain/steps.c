@@ -102,27 +102,42 @@ static void write_change(explaining *e, const heed_lesson_args *a, const char *l
 
 /* ---- the steps ---- */
 
+/* "1 Paris, 2 is" */
+static void list_tokens(explaining *e, const char *lead, const char *const *labels, int count) {
+    heed_text list = {.c = e->c};
+    for (int i = 0; i < count; i++) {
+        char token[64];
+        heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1, short_label(token, labels[i]));
+    }
+    if (list.s) put_words(e, "%s%s", lead, list.s);
+    heed_text_free(&list);
+}
+
 static void tokens(explaining *e) {
     const worked *w = &e->w;
-    heed_text list = {.c = e->c};
-    for (int i = 0; i < w->lesson.args.tokens; i++) {
-        char token[64];
-        heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1,
-                      short_label(token, w->tokens[i]));
+    const heed_lesson_args *a = &w->lesson.args;
+    if (w->lesson.self) {
+        say(e,
+            "The %s is cut into %d token%s. Attention reads all of them at once; here they are "
+            "numbered.",
+            w->picture ? "picture" : "text", a->tokens, a->tokens == 1 ? "" : "s");
+        list_tokens(e, "", w->tokens, a->tokens);
+        return;
     }
+    const char *line = e->columns ? "column" : "row";
     say(e,
-        "The %s is cut into %d token%s. Attention looks at all of them at once; here each has its "
-        "number.",
-        w->picture ? "picture" : "text", w->lesson.args.tokens,
-        w->lesson.args.tokens == 1 ? "" : "s");
-    if (list.s) put_words(e, "%s", list.s);
-    heed_text_free(&list);
+        "Cross-attention: the queries come from one list of tokens, the keys and values from "
+        "another, the inputs. Scores, weights and the output have a %s for each query; scores and "
+        "weights have a %s for each input.",
+        line, e->columns ? "row" : "column");
+    list_tokens(e, "Queries: ", w->tokens, a->tokens);
+    list_tokens(e, "Inputs: ", w->sources, a->sources);
 }
 
 static void vectors(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    say(e, "Each token becomes a vector of %d numbers: a %s of X.", a->features,
-        e->columns ? "column" : "row");
+    say(e, "Each %s becomes a vector of %d numbers: a %s of X.",
+        e->w.lesson.self ? "token" : "query's token", a->features, e->columns ? "column" : "row");
     draw_part(e, HEED_LESSON_X);
     if (e->w.alike) {
         gap(e);
@@ -130,7 +145,7 @@ static void vectors(explaining *e) {
     }
     if (e->w.lesson.self) return;
     gap(e);
-    say(e, "Keys and values are made of other vectors: Z.");
+    say(e, "Keys and values are computed from the inputs' vectors of %d numbers: Z.", a->memory);
     draw_part(e, HEED_LESSON_Z);
 }
 
@@ -220,8 +235,8 @@ static void mask(explaining *e) {
         return;
     }
     say(e,
-        "What a query must not see gets the score -inf, so that its weight is exactly 0: %d of %d "
-        "scores.",
+        "The mask sets the score of every key that a query must not see to -inf, so that its "
+        "weight is exactly 0. It hides %d of %d scores.",
         hidden, n * a->sources);
     draw_result(e, HEED_LESSON_SCORES, HEED_LESSON_SCALED, NULL);
     gap(e);
@@ -266,6 +281,22 @@ void write_ties(explaining *e) {
     heed_text_free(&list);
 }
 
+/* How many weights of a query are not 0: ||a||_0. */
+static void write_nonzeros(explaining *e, const char *line) {
+    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_WEIGHTS];
+    int least = m->cols, most = 0;
+    for (int i = 0; i < m->rows; i++) {
+        int count = 0;
+        for (int j = 0; j < m->cols; j++) count += heed_matrix_at(m, i, j) > 0;
+        least = count < least ? count : least, most = count > most ? count : most;
+    }
+    if (least < most)
+        put_words(e, "Of the %d weights of a %s, %d to %d are not 0.", m->cols, line, least, most);
+    else
+        put_words(e, "Of the %d weights of a %s, %d %s not 0.", m->cols, line, most,
+                  most == 1 ? "is" : "are");
+}
+
 static void softmax(explaining *e) {
     const char *line = e->columns ? "column" : "row";
     char *marks = e->w.lesson.args.hard ? tie_marks(e) : NULL;
@@ -279,6 +310,7 @@ static void softmax(explaining *e) {
                   "Softmax turns each %s of scores into weights that sum to 1: exp(score) over the "
                   "sum of the %s's.",
                   line, line);
+    write_nonzeros(e, line);
     if (blind)
         put_words(e,
                   "A %s whose scores are all hidden has nothing to choose from: its weights are 0, "
@@ -382,13 +414,13 @@ static const struct {
     {"Queries", ": Q = X W_Q", ": Q = W_Q' X", NULL, "A query says what a token looks for.",
      HEED_LESSON_Q},
     {"Keys", ": K = %s W_K", ": K = W_K' %s", after_keys,
-     "A key says what a token has to offer to those who look.", HEED_LESSON_K},
+     "A key says what a token offers to the queries.", HEED_LESSON_K},
     {"Values", ": V = %s W_V", ": V = W_V' %s", after_values,
-     "A value is what a token passes on to those who look at it.", HEED_LESSON_V},
+     "A value is what a token passes on to the tokens that attend to it.", HEED_LESSON_V},
     {"Positions", ": Q_R, K_R", ": Q_R, K_R", rotate, NULL, HEED_LESSON_X},
     {"Scores", ": raw = %s", ": raw = %s", NULL,
-     "Every query meets every key. Their dot product is large where the one looks for what the "
-     "other offers.",
+     "Every query is compared with every key. Their dot product is large where the query looks "
+     "for what the key offers.",
      HEED_LESSON_RAW},
     {"Scale", ": scaled = beta raw", ": scaled = beta raw", scale, NULL, HEED_LESSON_X},
     {"Mask", "", "", mask, NULL, HEED_LESSON_X},
@@ -408,13 +440,14 @@ static void draw_step(explaining *e, int i) {
 /* Explains the three sets of symbols that are in use for the same four sizes. */
 static void symbols(explaining *e) {
     const heed_lesson_args *a = &e->w.lesson.args;
-    static const char *const names[4][4] = {{"m", "t", "N_X", "tokens"},
-                                            {"d", "n", "D_X", "numbers of a token"},
-                                            {"e", "d'", "D_Q", "numbers of a query and of a key"},
-                                            {"d2", "d''", "D_V", "numbers of a value"}};
-    const int sizes[4] = {a->tokens, a->features, a->key, a->value};
+    static const char *const names[][4] = {{"m", "t", "N_X", "tokens, each with a key and a value"},
+                                           {"", "", "N_Q", "queries"},
+                                           {"d", "n", "D_X", "width of a token"},
+                                           {"e", "d'", "D_Q", "width of a query and of a key"},
+                                           {"d2", "d''", "D_V", "width of a value"}};
+    const int sizes[] = {a->sources, a->tokens, a->memory, a->key, a->value};
     heading(e, "Symbols of the notes");
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         heed_text_add(&e->out, "%-3s %-4s %-5s%4d ", names[i][0], names[i][1], names[i][2],
                       sizes[i]);
         heed_label_words(names[i][3], 19, e->look.width, &e->out);
@@ -475,8 +508,9 @@ void explain_summary(explaining *e) {
     if (e->w.layer)
         introduce(e);
     else
-        say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d.",
-            shown_title(&title, e->w.title), a->tokens, a->features, a->key, a->value);
+        say(e, "%s: %d tokens have %d numbers, queries and keys %d, values %d%s.",
+            shown_title(&title, e->w.title), a->sources, a->memory, a->key, a->value,
+            e->w.lesson.self ? "" : "; the queries come from other tokens");
     say(e, "Without --html, --tex and --png the steps are printed.");
     heed_text_free(&title);
 }

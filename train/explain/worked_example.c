@@ -126,7 +126,8 @@ json_t *worked_json(const explaining *e) {
     if (has_norm(w)) json_object_set_new(o, "eps", json_number(a->eps));
     if (has_layer(w)) put_norm(o, w);
     if (w->layer) put_place(o, e);
-    if (e->more) json_object_update(o, e->more);
+    if (e->own_json) json_object_update_new(o, e->own_json(e));
+    if (e->learned) json_object_set(o, "learn", e->learned);
     return o;
 }
 

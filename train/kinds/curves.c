@@ -52,15 +52,24 @@ static void set_label(run_curves *k) {
              steps);
 }
 
+json_t *run_json(const char *run, const char *name) {
+    char path[1024];
+    size_t n;
+    heed_ctx *quiet = heed_open(&(heed_options){.threads = 1});
+    char *text = heed_text_read(quiet, heed_run_file(run, name, path, sizeof path), &n);
+    json_t *value = text ? json_loadb(text, n, 0, NULL) : NULL;
+    free(text);
+    heed_close(quiet);
+    return value;
+}
+
 /* Finds the evaluation whose weights the run keeps, the training loss since the evaluation before
  * the last one and the checksum of the data; only its checkpoint has them. */
 static void read_checkpoint(run_curves *k, const char *dir) {
-    char path[1024];
     const char *by = "", *data = "";
     json_int_t step = -1;
     k->best = -1;
-    snprintf(path, sizeof path, "%s/last/state.json", dir);
-    json_t *state = json_load_file(path, 0, NULL);
+    json_t *state = run_json(dir, "last/state.json");
     json_unpack(state, "{s:I, s?s, s?{s?s}}", "best_step", &step, "data_checksum", &data,
                 "settings", "best", &by);
     bool whole = strlen(data) == 16 && strspn(data, "0123456789abcdef") == 16;
@@ -82,7 +91,7 @@ bool curves_read(heed_ctx *c, const char *dir, run_curves *out) {
     size_t n = 0;
     heed_csv r;
     *out = (run_curves){.c = c, .seconds = (double)NAN, .test = (double)NAN, .loss = (double)NAN};
-    snprintf(path, sizeof path, "%s/metrics.csv", dir);
+    heed_run_file(dir, "metrics.csv", path, sizeof path);
     if (!is_directory(dir))
         return heed_fail_input(
             c, dir, true,

@@ -12,13 +12,21 @@ const char *part_name(heed_part part) {
     return names[part];
 }
 
-size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
+static size_t add_skipped(heed_text *out, const heed_images *k, const char *indent, size_t most) {
     const char *path, *why;
     char shown[PLAIN];
     size_t i = 0;
     for (; i < most && heed_images_bad(k, i, &path, &why); i++)
-        fprintf(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
+        heed_text_add(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
     return heed_images_about(k)->bad - i;
+}
+
+size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most) {
+    heed_text text = {.c = NULL};
+    size_t more = add_skipped(&text, k, indent, most);
+    if (text.s) fputs(text.s, out);
+    heed_text_free(&text);
+    return more;
 }
 
 const char *others_text(const heed_images_info *a, char text[400]) {
@@ -156,15 +164,11 @@ static void warn_of_skipped(program *p, const heed_images *k) {
 }
 
 void log_skipped(program *p, const heed_images *k, const char *run) {
-    char path[1024];
+    heed_text text = {.c = NULL};
     if (!heed_images_about(k)->bad) return;
     warn_of_skipped(p, k);
-    snprintf(path, sizeof path, "%s/train.log", run);
-    FILE *out = fopen(path, "a");
-    if (out) print_skipped(out, k, "skipped: ", SIZE_MAX);
-    bool ok = out && !ferror(out);
-    if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
+    add_skipped(&text, k, "skipped: ", SIZE_MAX);
+    add_to_run(p, run, "train.log", &text);
 }
 
 void begun_pictures(program *p, const heed_data *d, const char *run) {
@@ -185,14 +189,11 @@ static void next_pictures(const heed_model *m, const heed_data *d, const char *p
 
 /* Writes the test results of the best weights as a line of metrics.csv. */
 static void note_test(program *p, const char *run, int64_t step, const measures *m) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/metrics.csv", run);
-    FILE *out = fopen(path, "a");
-    bool ok = out && fprintf(out, "%lld,,test,%.9g,", (long long)step, m->loss) > 0;
-    if (ok && isfinite(m->accuracy)) ok = fprintf(out, "%.9g", m->accuracy) > 0;
-    ok = ok && fputs(",,,,\n", out) >= 0;
-    if (out && fclose(out) != 0) ok = false;
-    if (!ok) heed_message(p->c, HEED_WARN, "cannot write %s", path);
+    heed_text row = {.c = NULL};
+    heed_text_add(&row, "%lld,,test,%.9g,", (long long)step, m->loss);
+    if (isfinite(m->accuracy)) heed_text_add(&row, "%.9g", m->accuracy);
+    heed_text_add(&row, ",,,,\n");
+    add_to_run(p, run, "metrics.csv", &row);
 }
 
 static void print_test(const measures *m, const training_end *e) {

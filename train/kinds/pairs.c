@@ -32,7 +32,12 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
     if (index == 0 && a->columns)
         snprintf(text, 160, "the first line names the columns: %.*s are read",
                  (int)heed_label_cut(a->columns, 100), a->columns);
-    if (index == 0 && given && !a->header) /* by numbers */
+    if (index == 0 && a->conll)
+        snprintf(text, 160,
+                 "a CoNLL file of %zu columns: words in column %d, labels in column %d; --columns "
+                 "chooses others",
+                 a->conll, a->column[0], a->column[1]);
+    else if (index == 0 && given && !a->header) /* by numbers */
         snprintf(text, 160,
                  "the first line is read as data; if it names the columns: --header yes");
     if (index == 1 && a->extra_columns)
@@ -109,7 +114,7 @@ static void banner_pairs(const heed_model *m, const heed_data *d, const heed_con
 /* ---- the end of a training run ---- */
 
 static const char *scores_path(const char *run, char path[1024]) {
-    snprintf(path, 1024, "%s/scores.json", run);
+    snprintf(path, 1024, "%s" HEED_INSIDE "scores.json", run);
     return path;
 }
 

@@ -95,7 +95,7 @@ static void draw_reconstructions(progress *g, const heed_report *r) {
         heed_picture_free(&picture);
     }
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    snprintf(path, sizeof path, "%s/reconstructions.png", g->run);
+    snprintf(path, sizeof path, "%s" HEED_INSIDE "reconstructions.png", g->run);
     if (ok && !rebuilt_png(c, &k, path)) heed_message(g->p->c, HEED_WARN, "%s", heed_ctx_error(c));
     heed_close(c);
     rebuilt_close(&k);

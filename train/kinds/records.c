@@ -111,9 +111,8 @@ bool page_fits(heed_ctx *c, const heed_page *p, const char *path) {
 
 bool page_add_curves(heed_ctx *c, heed_page *page, const char *run, page_curves *k) {
     char metrics[1024];
-    snprintf(metrics, sizeof metrics, "%s/metrics.csv", run);
     *k = (page_curves){0};
-    if (!is_file(metrics)) return true;
+    if (!is_file(heed_run_file(run, "metrics.csv", metrics, sizeof metrics))) return true;
     if (!curves_read(c, run, &k->curves)) return false;
     k->chart = curves_chart(&k->curves, "loss over training", k->series);
     if (k->curves.train.count)

@@ -9,15 +9,12 @@
 enum { TOKENS = 200, PAIRS = 4 };
 
 static void write_sample(const progress *g, const heed_report *r) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/samples.txt", g->run);
-    FILE *f = fopen(path, "a");
+    heed_text text = {.c = NULL};
     bool val = isfinite(r->val_loss);
-    if (f)
-        fprintf(f, "---- step %lld, %s loss %.4f ----\n%s\n\n", (long long)r->step,
-                val ? "validation" : "training", val ? r->val_loss : r->loss,
-                g->samples.s ? g->samples.s : "");
-    if (!f || fclose(f) != 0) heed_message(g->p->c, HEED_WARN, "cannot write %s", path);
+    heed_text_add(&text, "---- step %lld, %s loss %.4f ----\n%s\n\n", (long long)r->step,
+                  val ? "validation" : "training", val ? r->val_loss : r->loss,
+                  g->samples.s ? g->samples.s : "");
+    add_to_run(g->p, g->run, "samples.txt", &text);
 }
 
 /* The first word of a text that does not begin after a newline: that of a training line for a model

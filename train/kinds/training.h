@@ -183,6 +183,8 @@ typedef struct {
 } run_curves;
 /* Reads DIR/metrics.csv, and from DIR/last which evaluation was the best, the loss and the data. */
 bool curves_read(heed_ctx *c, const char *dir, run_curves *out);
+/* The value in a file of a run; NULL: it has none that can be read. */
+json_t *run_json(const char *run, const char *name);
 void curves_free(run_curves *k);
 
 /* ---- the sentence at the end of a training run (commands/judge.c) ---- */

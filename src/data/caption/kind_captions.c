@@ -31,7 +31,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs 
                            const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
     if (d->tokenizer) return true;
-    d->tokenizer = a->run ? heed_tokenizer_open(d->c, a->run)
+    d->tokenizer = a->run ? heed__tokenizer_in(d->c, a->run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, pairs, 1, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
@@ -85,7 +85,8 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 static void close_data(heed_data *d) { heed_captions_close(d->batches); }
 
 const heed_data_kind heed__data_captions = {
-    .noun = "a file of pictures' names and captions, TSV or JSONL, or a folder with metadata.jsonl",
+    .noun = "a file of pictures' names and captions, TSV, CSV or JSONL, or a folder with "
+            "metadata.jsonl",
     .item = "tok",
     .perplexity = true,
     .options = options,

@@ -306,11 +306,8 @@ bool heed__hf_normalizer(heed__hf *r, const json_t *o, const char *place) {
 
 enum { BYTE_LEVEL, BERT_WORDS, WORDS, WHITE, DIGITS, PUNCTUATION, SPLIT, DELIMITER, METASPACE };
 
-/* What begins a word is added to a text only before it is split. */
-static bool add_prefix(heed__hf *r, const char *place, heed__step_kind kind, const char *text) {
-    if (r->p->splitters.count)
-        return heed__hf_refuse(r, place, "what adds a prefix as the first splitter", NULL);
-    return add_text(r, &r->p->prefixes, (heed__step){.kind = kind}, text, "");
+static bool add_prefix(heed__hf *r, heed__step_kind kind, const char *text) {
+    return add_text(r, &r->p->splitters, (heed__step){.kind = kind}, text, "");
 }
 
 static bool add_class(heed__hf *r, heed__class class, int behavior) {
@@ -319,13 +316,11 @@ static bool add_class(heed__hf *r, heed__class class, int behavior) {
         (heed__step){.kind = HEED__BY_CLASS, .class = class, .behavior = (heed__behavior)behavior});
 }
 
-static bool add_metaspace(heed__hf *r, const char *place, const value *v) {
+static bool add_metaspace(heed__hf *r, const value *v) {
     const char *mark = v[0].text;
     int scheme = v[2].number;
-    return (r->p->splitters.count
-                ? heed__hf_refuse(r, place, "Metaspace as the first splitter", NULL)
-                : add_text(r, &r->p->prefixes, (heed__step){.kind = HEED__REPLACE}, " ", mark)) &&
-           (scheme > 1 || add_prefix(r, place, scheme ? HEED__FIRST : HEED__PREFIX, mark)) &&
+    return add_text(r, &r->p->splitters, (heed__step){.kind = HEED__REPLACE}, " ", mark) &&
+           (scheme > 1 || add_prefix(r, scheme ? HEED__FIRST : HEED__PREFIX, mark)) &&
            (!v[3].on ||
             add_text(r, &r->p->splitters,
                      (heed__step){.kind = HEED__BY_TEXT, .behavior = HEED__WITH_NEXT}, mark, ""));
@@ -354,7 +349,7 @@ static bool add_splitter(heed__hf *r, const json_t *o, const char *place, int wh
     if (r->p->bytes) return heed__hf_refuse(r, place, "ByteLevel as the last splitter", o);
     switch (what) {
     case BYTE_LEVEL: /* prefix, regex */
-        if (v[0].on && !add_prefix(r, place, HEED__PREFIX, " ")) return false;
+        if (v[0].on && !add_prefix(r, HEED__PREFIX, " ")) return false;
         r->p->bytes = true;
         return !v[1].on || add_plain(r, s, HEED__BY_GPT2);
     case BERT_WORDS:
@@ -376,7 +371,7 @@ static bool add_splitter(heed__hf *r, const json_t *o, const char *place, int wh
                add_text(r, s, (heed__step){.kind = HEED__BY_TEXT, .behavior = HEED__REMOVED},
                         v[0].text, "");
     default:
-        return refuse_empty(r, place, o, v[0].text) && add_metaspace(r, place, v);
+        return refuse_empty(r, place, o, v[0].text) && add_metaspace(r, v);
     }
 }
 

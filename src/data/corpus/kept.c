@@ -100,7 +100,7 @@ static uint64_t write_tokens(heed_ctx *c, const heed_corpus *k, const char *run)
     writing w = {.pieces = heed__alloc_array(c, 4 + 3 * chunks, sizeof *w.pieces)};
     int64_t *odd = heed__alloc_array(c, chunks, sizeof *odd);
     heed_text path = {.c = c};
-    bool ok = w.pieces && odd && heed_text_add(&path, "%s/%s", run, file_name);
+    bool ok = w.pieces && odd && heed_text_add(&path, "%s" HEED_INSIDE "%s", run, file_name);
     if (ok) add_all(&w, k, &h, odd);
     uint64_t free = heed__os_free(run);
     if (ok && free / 2 < w.bytes)
@@ -291,7 +291,8 @@ bool heed__corpus_load(heed_corpus *k, const char *path) {
     const char *val = k->a.val_path;
     heed_text name = {.c = k->c};
     if (!k->a.cache || !heed__os_is_file(path) || (val && !heed__os_is_file(val))) return false;
-    bool ok = heed_text_add(&name, "%s/%s", k->a.cache, file_name) && heed__os_is_file(name.s);
+    bool ok = heed_text_add(&name, "%s" HEED_INSIDE "%s", k->a.cache, file_name) &&
+              heed__os_is_file(name.s);
     if (ok) {
         reader r = {.c = heed_open(&(heed_options){.threads = 1})};
         ok = heed__file_open(r.c, name.s, &r.file) && load(&r, k, path);

@@ -66,7 +66,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
                            heed__watch *watch) {
     const char *name = heed_config_text(f, "tokenizer");
     if (!d->tokenizer)
-        d->tokenizer = a->run                       ? heed_tokenizer_open(d->c, a->run)
+        d->tokenizer = a->run                       ? heed__tokenizer_in(d->c, a->run, "")
                        : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name, watch)
                                                     : open_tokenizer(d, f, name, a->extend, watch);
     if (!d->tokenizer || !check_cache(d, f)) return false;

@@ -187,11 +187,14 @@ static bool apply(const heed__step *k, bool first, const heed__spelling *from,
     }
 }
 
+static bool too_long(heed_ctx *c) {
+    return heed_fail(c, HEED_DATA, "text is too long to be normalised: expected under 4 GB");
+}
+
 bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s, size_t *spare) {
     size_t begun = s->n, longest = s->n;
     s->most = s->n + *spare;
-    if (steps->count && s->n > UINT32_MAX)
-        return heed_fail(s->c, HEED_DATA, "text is too long to be normalised: expected under 4 GB");
+    if (steps->count && s->n > UINT32_MAX) return too_long(s->c);
     for (size_t i = 0; i < steps->count; i++) {
         heed__spelling out = {.c = s->c, .most = s->most};
         bool good = apply(&steps->of[i], first, s, &out);
@@ -202,4 +205,26 @@ bool heed__respell(const heed__steps *steps, bool first, heed__spelling *s, size
     }
     *spare -= longest - begun;
     return true;
+}
+
+bool heed__respell_words(const heed__step *k, size_t base, heed__spelling *s, heed__ranges *words,
+                         size_t *spare) {
+    heed__spelling out = {.c = s->c, .most = s->n + *spare};
+    bool good = s->n <= UINT32_MAX || too_long(s->c);
+    for (size_t i = 0; good && i < words->count; i++) {
+        heed__range *w = &words->of[i];
+        heed__spelling word = {.c = s->c, .s = s->s + w->begin, .n = w->end - w->begin};
+        size_t begin = out.n, start = s->begin ? s->begin[w->begin] : w->begin;
+        if (s->begin) word.begin = s->begin + w->begin, word.end = s->end + w->begin;
+        good = apply(k, base + start == 0, &word, &out);
+        for (size_t j = begin; !s->begin && j < out.n; j++) {
+            out.begin[j] += (uint32_t)w->begin;
+            out.end[j] += (uint32_t)w->begin;
+        }
+        *w = (heed__range){begin, out.n};
+    }
+    *spare -= out.n > s->n ? out.n - s->n : 0;
+    heed__spelling_free(s);
+    *s = out;
+    return good;
 }

@@ -10,7 +10,7 @@
 
 enum { LONGEST = 1 << 12, DEEPEST = 16, ANY_COUNT = INT32_MAX };
 
-typedef enum { SET, FORK, AHEAD, JOIN, END } node_kind;
+typedef enum { SET, FORK, AHEAD, BEHIND, JOIN, END } node_kind;
 
 /* Characters low to high, or of a class. */
 typedef struct {
@@ -20,10 +20,12 @@ typedef struct {
 } member;
 
 /* SET: min to max characters of a set; FORK: the way `sub`, else `other`; AHEAD: `sub` matches
- * here, or does not; then each goes on with `next`. */
+ * here, or does not (absent); BEHIND: the character before is in a set, or is not; then each goes
+ * on with `next`. */
 typedef struct {
     node_kind kind;
-    bool negated, possessive;
+    bool negated; /* the set */
+    bool possessive, lazy, absent;
     int32_t min, max;
     uint32_t loop; /* its number among those without a max */
     int32_t next, sub, other;
@@ -190,10 +192,12 @@ static bool read_count(reader *r, int32_t *out) {
     return true;
 }
 
-/* ? * + with another + for possessive, {m} {m,} {m,n} with another + for a repetition of that. */
+/* ? * + {m,} {m,n} with ? for lazy; ? * + with another + for possessive, {m} {m,} {m,n} for a
+ * repetition of that. */
 static bool read_quantifier(reader *r, node *n) {
     static const char marks[] = "?*+";
     const char *mark = *r->s ? strchr(marks, *r->s) : NULL;
+    bool exact = false;
     n->min = n->max = 1;
     if (mark) {
         r->s++;
@@ -203,7 +207,8 @@ static bool read_quantifier(reader *r, node *n) {
         r->s++;
         if (!read_count(r, &n->min)) return false;
         n->max = n->min;
-        if (*r->s == ',') {
+        exact = *r->s != ',';
+        if (!exact) {
             r->s++;
             n->max = ANY_COUNT;
             if (*r->s != '}' && !read_count(r, &n->max)) return false;
@@ -212,7 +217,11 @@ static bool read_quantifier(reader *r, node *n) {
     } else {
         return true;
     }
-    if (*r->s == '?') return refuse(r, "a quantifier that is not greedy"), false;
+    if (*r->s == '?' && exact) return refuse(r, "a quantifier of a quantifier"), false;
+    if (*r->s == '?') {
+        n->lazy = true;
+        return r->s++, true;
+    }
     if (*r->s != '+') return true;
     r->s++;
     if (mark)
@@ -263,6 +272,46 @@ static way read_atom(reader *r) {
 
 static way read_ways(reader *r);
 
+/* After (?<= or (?<!: one character or set. */
+static way read_behind(reader *r, bool absent) {
+    way inner = strchr("()|^$", *r->s) ? no_way : read_atom(r);
+    node *n = inner.first < 0 ? NULL : &r->p->nodes[inner.first];
+    if (!n || n->min != 1 || n->max != 1 || *r->s != ')')
+        return refuse(r, "a look behind that is not of one character");
+    n->kind = BEHIND;
+    n->absent = absent;
+    r->s++;
+    return inner;
+}
+
+/* What matches nothing at a place, written with groups; NULL: something else comes next. */
+static const char *place_of(reader *r) {
+    static const struct {
+        const char *name, *group;
+    } places[] = {{"^", "(?<![\\s\\S])|(?<=\n)(?=[\\s\\S])"},
+                  {"$", "(?![^\n])"},
+                  {"\\b", "(?<=\\w)(?!\\w)|(?<!\\w)(?=\\w)"},
+                  {"\\B", "(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w)"},
+                  {"\\A", "(?<![\\s\\S])"},
+                  {"\\z", "(?![\\s\\S])"},
+                  {"\\Z", "(?![\\s\\S])|(?=\n(?![\\s\\S]))"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        size_t n = strlen(places[i].name);
+        if (strncmp(r->s, places[i].name, n) != 0) continue;
+        r->s += n;
+        return places[i].group;
+    }
+    return NULL;
+}
+
+static way read_place(reader *r, const char *group) {
+    const char *rest = r->s;
+    r->s = group;
+    way inner = read_ways(r);
+    r->s = rest;
+    return inner;
+}
+
 /* After "(". */
 static way read_group(reader *r) {
     static const struct {
@@ -275,6 +324,11 @@ static way read_group(reader *r) {
     bool fold = r->fold;
     size_t i = 0, count = sizeof kinds / sizeof *kinds;
     while (i < count && strncmp(r->s, kinds[i].begin, strlen(kinds[i].begin)) != 0) i++;
+    bool behind = strncmp(r->s, "?<=", 3) == 0 || strncmp(r->s, "?<!", 3) == 0;
+    if (behind) {
+        r->s += 3;
+        return read_behind(r, r->s[-1] == '!');
+    }
     if (*r->s == '?' && i == count) return refuse(r, "a kind of group");
     if (++r->depth > DEEPEST) return refuse(r, "groups so deep in each other");
     bool ahead = i < count && kinds[i].ahead;
@@ -291,7 +345,7 @@ static way read_group(reader *r) {
     if (ahead) {
         int32_t end = add_node(r, (node){.kind = END});
         int32_t at =
-            add_node(r, (node){.kind = AHEAD, .sub = inner.first, .negated = kinds[i].negated});
+            add_node(r, (node){.kind = AHEAD, .sub = inner.first, .absent = kinds[i].negated});
         if (end < 0 || at < 0) return no_way;
         r->p->nodes[inner.last].next = end;
         inner = (way){at, at};
@@ -313,7 +367,8 @@ static way read_sequence(reader *r) {
     while (all.last >= 0 && *r->s && *r->s != '|' && *r->s != ')') {
         bool group = *r->s == '(';
         r->s += group;
-        way next = group ? read_group(r) : read_atom(r);
+        const char *place = group ? NULL : place_of(r);
+        way next = group ? read_group(r) : place ? read_place(r, place) : read_atom(r);
         if (next.first < 0) return no_way;
         r->p->nodes[all.last].next = next.first;
         all.last = next.last;
@@ -365,7 +420,7 @@ struct heed__set_run {
 };
 
 bool heed__search_begin(heed_ctx *c, const heed__pattern *p, size_t n, heed__search *m) {
-    *m = (heed__search){.p = p, .steps_left = (n + 64) * (1024 + 16 * p->count)};
+    *m = (heed__search){.p = p, .steps_left = (n + 64) * (512 + 8 * p->count)};
     m->runs = heed__alloc_array(c, p->loops + 1, sizeof *m->runs);
     return m->runs != NULL;
 }
@@ -399,6 +454,24 @@ static size_t before(const heed__search *m, size_t at, size_t least) {
 }
 
 static ptrdiff_t match(heed__search *m, int32_t i, size_t at);
+
+/* As few characters as are needed, then more. */
+static ptrdiff_t match_lazy(heed__search *m, const node *n, size_t at) {
+    struct heed__set_run none = {0}, *run = n->max == ANY_COUNT ? &m->runs[n->loop] : &none;
+    if (run->known && run->failed <= at && at <= run->end) return HEED__NO_MATCH;
+    size_t begin = at, least = at, length;
+    for (int32_t count = 0; count <= n->max; count++, at += length) {
+        if (count == n->min) least = at;
+        ptrdiff_t end = count < n->min ? HEED__NO_MATCH : match(m, n->next, at);
+        if (end != HEED__NO_MATCH) return end;
+        if (!(length = in_set(m, n, at))) {
+            if (count >= n->min) *run = (struct heed__set_run){true, begin, least, at};
+            break;
+        }
+        if (!may_step(m)) return HEED__TOO_SLOW;
+    }
+    return HEED__NO_MATCH;
+}
 
 /* As many characters as there are, then fewer. */
 static ptrdiff_t match_set(heed__search *m, const node *n, size_t at) {
@@ -435,6 +508,7 @@ static ptrdiff_t match(heed__search *m, int32_t i, size_t at) {
     for (const node *n; (n = &m->p->nodes[i])->kind != END; i = n->next) {
         if (!may_step(m)) return HEED__TOO_SLOW;
         if (n->kind == SET) {
+            if (n->lazy) return match_lazy(m, n, at);
             if (n->min != 1 || n->max != 1) return match_set(m, n, at);
             size_t length = in_set(m, n, at);
             if (!length) return HEED__NO_MATCH;
@@ -445,7 +519,10 @@ static ptrdiff_t match(heed__search *m, int32_t i, size_t at) {
         } else if (n->kind == AHEAD) {
             ptrdiff_t end = match(m, n->sub, at);
             if (end == HEED__TOO_SLOW) return end;
-            if ((end == HEED__NO_MATCH) != n->negated) return HEED__NO_MATCH;
+            if ((end == HEED__NO_MATCH) != n->absent) return HEED__NO_MATCH;
+        } else if (n->kind == BEHIND) {
+            bool found = at && in_set(m, n, before(m, at, 0));
+            if (found == n->absent) return HEED__NO_MATCH;
         }
     }
     return (ptrdiff_t)at;

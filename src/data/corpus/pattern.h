@@ -11,7 +11,8 @@
 
 /* A regular expression over characters: alternatives, groups (?:a|b), (?i:a|b) and either with ?,
  * sets [^\s\p{L}a-z], \p{L} and the like, \s \S \d \w \r \n \t, the quantifiers ? * + {m,n} of
- * characters and sets, each with + for no backtracking, and (?!a), (?=a). */
+ * characters and sets, each with ? for as few as possible, and ? * + with + for no backtracking;
+ * (?!a), (?=a), (?<!a), (?<=a) of one character before, ^ $ \b \B \A \z \Z. */
 typedef struct heed__pattern heed__pattern;
 /* *refused: what of it is not supported, where the result is NULL without an error of c. */
 heed__pattern *heed__pattern_new(heed_ctx *c, const char *text, const char **refused);

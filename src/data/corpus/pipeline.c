@@ -24,7 +24,7 @@ static void free_steps(heed__steps *s) {
 
 void heed__pipeline_free(heed__pipeline *p) {
     if (!p) return;
-    heed__steps *const lists[] = {&p->normalizers, &p->prefixes, &p->splitters, &p->decoders};
+    heed__steps *const lists[] = {&p->normalizers, &p->splitters, &p->decoders};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free_steps(lists[i]);
     for (size_t i = 0; i < p->added_count; i++) heed__free(p->added[i].text);
     void *const rest[] = {p->added,  p->added_of, p->unk_text, p->prefix, p->suffix,
@@ -74,7 +74,7 @@ heed__cutting heed__cut_of(const heed_tokenizer *k) {
     for (size_t i = 0; i < p->splitters.count; i++) local &= is_local(&p->splitters.of[i], &splits);
     for (size_t i = 0; i < p->added_count; i++)
         local &= !p->added[i].rstrip && !has_space(p->added[i].text, p->added[i].n);
-    return local && splits && !p->prefixes.count ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
+    return local && splits ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
 }
 
 typedef struct {
@@ -260,15 +260,13 @@ static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
     if (part.begin >= part.end) return true;
     heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
     size_t base = e->base;
-    bool first = base + (of->begin ? of->begin[part.begin] : part.begin) == 0;
     if (of->begin) {
         s.begin = of->begin + part.begin;
         s.end = of->end + part.begin;
     } else {
         e->base += part.begin;
     }
-    bool good = heed__respell(&p->prefixes, first, &s, &e->spare) &&
-                heed__presplit(e->k->c, &p->splitters, s.s, s.n, &e->words);
+    bool good = heed__presplit(&p->splitters, e->base, &s, &e->spare, &e->words);
     for (size_t i = 0; good && i < e->words.count; i++) good = put_word(e, &s, e->words.of[i]);
     heed__spelling_free(&s);
     e->base = base;

@@ -24,7 +24,7 @@ typedef enum {
     HEED__PREFIX,  /* text, unless the input is empty or begins with it */
     HEED__FIRST,   /* the same at the start of the whole text only */
     HEED__TRIM,    /* white space: `left`, `right` */
-    /* splitters: text to words */
+    /* splitters: text to words; also HEED__REPLACE, HEED__PREFIX and HEED__FIRST, of each word */
     HEED__BY_CLASS, /* a match is a character of a class */
     HEED__BY_TEXT,
     HEED__BY_PATTERN,
@@ -80,7 +80,7 @@ void heed__added_sort(struct heed__pipeline *p);
 
 struct heed__pipeline {
     heed_ctx *c;
-    heed__steps normalizers, prefixes, splitters, decoders; /* prefixes: after added tokens */
+    heed__steps normalizers, splitters, decoders;
     bool bytes; /* tokens are of bytes, which characters stand for */
     heed__added *added;
     size_t added_count, added_capacity;
@@ -142,8 +142,12 @@ typedef struct {
     size_t count, capacity;
 } heed__ranges;
 bool heed__ranges_add(heed_ctx *c, heed__ranges *r, size_t begin, size_t end);
-/* Divides n bytes into words by the steps. */
-bool heed__presplit(heed_ctx *c, const heed__steps *steps, const char *s, size_t n,
+/* Applies a step to each word of a spelling, which begins at `base` of the whole text; see
+ * heed__respell. */
+bool heed__respell_words(const heed__step *k, size_t base, heed__spelling *s, heed__ranges *words,
+                         size_t *spare);
+/* Divides a spelling into words by the steps, which may make words longer. */
+bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
                     heed__ranges *out);
 /* The end of the word at `at` by GPT-2's pattern: Radford et al. 2019, encoder.py. */
 size_t heed__gpt2_end(const char *s, size_t n, size_t at);

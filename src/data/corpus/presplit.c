@@ -159,13 +159,18 @@ static bool divide_all(heed_ctx *c, const heed__step *k, const char *s, size_t n
     return good;
 }
 
-bool heed__presplit(heed_ctx *c, const heed__steps *steps, const char *s, size_t n,
+bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
                     heed__ranges *out) {
     out->count = 0;
-    if (n && !heed__ranges_add(c, out, 0, n)) return false;
+    if (s->n && !heed__ranges_add(s->c, out, 0, s->n)) return false;
     for (size_t i = 0; i < steps->count; i++) {
+        const heed__step *k = &steps->of[i];
         heed__ranges next = {0};
-        bool good = divide_all(c, &steps->of[i], s, n, out, &next);
+        if (k->kind < HEED__BY_CLASS) {
+            if (!heed__respell_words(k, base, s, out, spare)) return false;
+            continue;
+        }
+        bool good = divide_all(s->c, k, s->s, s->n, out, &next);
         heed__free(out->of);
         *out = next;
         if (!good) return false;

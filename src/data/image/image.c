@@ -1,6 +1,7 @@
 /* image.c -- reads pictures; the only file that uses stb_image, which checks neither checksums nor
  * that a file is complete: JPEG and PNG are decoded after the entire file has been checked. */
 #include "data/image/image.h"
+#include "core/os.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -127,8 +128,8 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     return status;
 }
 
-/* Reads all of f, up to one byte beyond the limit. False if out of memory. */
-static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
+/* Reads all of f, up to one byte beyond the limit. False: see errno. */
+static bool read_all(heed__file *f, unsigned char **bytes, size_t *n) {
     size_t capacity = 0, got = 1;
     while (got > 0 && *n <= FILE_LIMIT) {
         if (*n == capacity) {
@@ -138,7 +139,7 @@ static bool read_all(FILE *f, unsigned char **bytes, size_t *n) {
             if (!more) return false;
             *bytes = more;
         }
-        got = fread(*bytes + *n, 1, capacity - *n, f);
+        if (!heed__file_read(NULL, f, *bytes + *n, capacity - *n, &got)) return false;
         *n += got;
     }
     return true;
@@ -152,19 +153,20 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     *out = (heed_picture){0};
     heed__picture_bytes reason = {.why = why};
     errno = 0;
-    FILE *f = path ? fopen(path, "rb") : NULL;
-    if (!f && errno == ENOMEM) return heed__refuse_memory(&reason);
-    if (!f) return heed__refuse(&reason, "cannot be read: %s", path ? strerror(errno) : "no path");
+    heed__file f = {.fd = -1};
     unsigned char *bytes = NULL;
     size_t n = 0;
     heed_status status;
-    if (!read_all(f, &bytes, &n))
-        status = heed__refuse_memory(&reason);
-    else if (ferror(f))
-        status = heed__refuse(&reason, "cannot be read: %s", strerror(errno));
-    else
+    if (path && heed__file_open(NULL, path, &f) && read_all(&f, &bytes, &n))
         status = heed_picture_decode(bytes, n, path, out, why);
-    fclose(f);
+    else if (errno == ENOMEM)
+        status = heed__refuse_memory(&reason);
+    else
+        status = heed__refuse(&reason, "cannot be read: %s",
+                              !path            ? "no path"
+                              : errno == EPIPE ? "a pipe that no process writes into"
+                                               : strerror(errno));
+    heed__file_close(&f);
     free(bytes);
     return status;
 }

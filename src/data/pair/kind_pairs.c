@@ -77,23 +77,13 @@ bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int
     return (*t = more) != NULL;
 }
 
-/* The source's tokenizer of a run, in a separate folder; NULL: it has none, or an error. */
-static heed_tokenizer *open_source(heed_ctx *c, const char *run) {
-    heed_text path = {.c = c};
-    heed_tokenizer *t = NULL;
-    if (heed_text_add(&path, "%s/source-tokenizer", run) && heed__os_is_dir(path.s))
-        t = heed_tokenizer_open(c, path.s);
-    heed_text_free(&path);
-    return t;
-}
-
 /* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
 static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
     if (heed__kind_find(name) >= 0) return heed__pairs_train_tokenizer(c, f, k, 0, name);
-    heed_tokenizer *made = *own ? NULL : open_source(c, name);
+    heed_tokenizer *made = *own ? NULL : heed__tokenizer_in(c, name, HEED__SOURCE_FOLDER);
     return made ? made : heed__tokenizer_at(c, key, name);
 }
 
@@ -114,12 +104,12 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
                          "`source-tokenizer` has no effect with a shared vocabulary: expected "
                          "`share-vocab = false`");
     int side = shared ? 2 : translates ? 1 : 0;
-    d->tokenizer = run ? heed_tokenizer_open(d->c, run)
+    d->tokenizer = run ? heed__tokenizer_in(d->c, run, "")
                    : heed__kind_find(name) >= 0
                        ? heed__pairs_train_tokenizer(d->c, f, d->batches, side, name)
                        : heed__tokenizer_at(d->c, "tokenizer", name);
     if (d->tokenizer && run)
-        d->source = open_source(d->c, run);
+        d->source = heed__tokenizer_in(d->c, run, HEED__SOURCE_FOLDER);
     else if (d->tokenizer && translates && !shared)
         d->source = make_source(d->c, f, d->batches);
     if (d->tokenizer && a->extend && !run)

@@ -132,7 +132,8 @@ static bool read_lines(heed_pairs *k, const char *path, int number, char *text, 
                               .prefix = number ? "val-" : "",
                               .path = path}};
     bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json");
-    bool ok = json ? read_objects(&l, text, n) : read_table(&l, text, n);
+    bool conll = false, ok = json || a->kind != HEED_TAGS || heed__pairs_conll(&l, text, n, &conll);
+    if (ok && !conll) ok = json ? read_objects(&l, text, n) : read_table(&l, text, n);
     if (ok && l.empty && k->count > before)
         heed_message(k->c, HEED_WARN, "%zu row%s without %s or %s %s left out: %s:%zu%s", l.empty,
                      l.empty == 1 ? "" : "s", l.table.schema->what[0], l.table.schema->what[1],

@@ -66,6 +66,8 @@ typedef struct {
 
 /* Adds the pair of a line with a JSON object, or fails with file and line. */
 bool heed__pairs_json(heed__line *l);
+/* Reads all sentences of tags; *is: the text is a CoNLL file, otherwise nothing is read. */
+bool heed__pairs_conll(heed__line *l, char *text, size_t n, bool *is);
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */
 static inline bool heed__pairs_decoded(const heed_pairs *k) {

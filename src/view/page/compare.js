@@ -27,8 +27,8 @@
             return `Of the prediction at ` +
                 `${heed.cut(rows.map(name).join(", "), 60)}; other positions have none.`;
         const single = r.guesses.some((g) => g.axis === m.queryAxis && g.query < 0);
-        return single ? "Every row is of the one prediction."
-                      : "Each row is of its own prediction.";
+        return single ? "All rows show their effect on the same prediction."
+                      : "Each row shows the effect on the prediction at its position.";
     };
     /* A row of a head's gradient that leads nowhere is no weak one. */
     const idle = (m, values) => {
@@ -75,8 +75,8 @@
         return out;
     };
     const held = heed.memory(64);
-    /* The weights of a head here less those there, of tokens that have a counterpart; NaN of
-     * others. */
+    /* The weights of a head of this record minus those of the other, of tokens that have a
+     * counterpart; NaN of others. */
     const difference = (b, like, how) => held([b.id, like.id, how].join(), () => {
         const here = heed.weights(b, how), there = heed.weights(like, how),
               data = new Float32Array(here.data.length).fill(NaN);
@@ -110,7 +110,8 @@
             }),
             plain(m, b, {
                 name: `difference to ${name}`,
-                help: `the weights here less those there: orange, more here; blue, less${hatched}`,
+                help: `the weights of ${heed.stepName(heed.data.records.indexOf(heed.record()))} ` +
+                    `minus those of ${name}: orange is above 0, blue below${hatched}`,
                 rows: heed.visible(b.queries), masks: heed.hatched(b),
                 hatched: m.some || heed.hatched(b),
                 void: (q, k) => heed.masked(b, q, k) || Number.isNaN(m.at(q, k)),

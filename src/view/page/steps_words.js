@@ -197,13 +197,15 @@
     };
 
     const symbols = (s) => {
+        const inputs = s.model.Z || s.model.X;
         const sizes = [
-            ["tokens", s.model.X.length, "m", "t", "N_X"],
-            ["width of a token's vector", s.model.X[0].length, "d", "n", "D_X"],
+            ["tokens, each with a key and a value", inputs.length, "m", "t", "N_X"],
+            ["queries", s.model.X.length, "", "", "N_Q"],
+            ["width of a token", inputs[0].length, "d", "n", "D_X"],
             ["width of a query and of a key", s.result.Q[0].length, "e", "d'", "D_Q"],
             ["width of a value", s.result.V[0].length, "d2", "d''", "D_V"],
         ];
-        const heads = ["", "here", "in the notes", "also", "also"].map(
+        const heads = ["", "here", "Self Attention", "Canziani", "Lecture 5"].map(
             (text) => heed.el("th", {scope: "col", text}));
         const rows = sizes.map(
             ([what, ...rest]) => heed.el(

@@ -31,9 +31,7 @@ static double score(const json_t *scores, const char *key) {
 
 run_numbers numbers_of(const char *run, const run_curves *c) {
     const curve *train = &c->train, *val = &c->val;
-    char path[1024];
-    snprintf(path, sizeof path, "%s/scores.json", run); /* of translated validation pairs */
-    json_t *scores = json_load_file(path, 0, NULL);
+    json_t *scores = run_json(run, "scores.json"); /* of translated validation pairs */
     run_numbers n = {.steps = last_of(train->step, train->count),
                      .loss = isfinite(c->loss) ? c->loss : last_of(train->loss, train->count),
                      .val_loss = last_of(val->loss, val->count),
