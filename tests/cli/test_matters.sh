@@ -260,7 +260,7 @@ status 0
 says "it gathers on token 1"
 says "at token 2:"
 run attend pairs abc1 --occlude --gradient --png pair.png
-warns "a hidden character is [UNK]"
+warns "characters are hidden by [UNK]"
 warns "hint: --query 1"
 status 0
 says "occlusion"

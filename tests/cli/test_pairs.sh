@@ -57,7 +57,8 @@ run translate rnn aei bfj
 status 0
 holds test "$(wc -l <out)" = 2
 run explain rnn aei
-refuses 2 "that of rnn is additive, align' tanh(q + k), and has no W_Q, W_K and W_V"
+status 0
+says "f_att is a small network: e[t,i] = v' tanh(W s[t-1] + U h[i] + b)."
 run explain --from rnn
 refuses 2 'rnn is a run: expected a file of numbers; hint: `heed explain rnn INPUT`'
 run translate rnn aei --attention --png a.png
