@@ -270,14 +270,14 @@ static bool restore(heed_config *f, json_t *all, heed_text *ignored) {
 /* The settings in the checkpoint of a run, or NULL; *root, which holds them, is the caller's. A
  * file that was found and is missing was moved by training that saves: it is looked for again. */
 static json_t *settings_in(heed_ctx *c, const char *dir, json_t **root) {
+    enum { TRIES = 100 };
     heed_text path = {.c = c};
-    for (;; heed_clear(c)) {
+    for (int left = TRIES; left--; heed_clear(c)) {
         const char *folder = heed__checkpoint_find(c, dir);
-        *root = NULL;
-        path.n = 0;
-        if (folder && heed_text_add(&path, "%s/%s/state.json", dir, folder))
-            *root = heed__json_read(c, path.s);
-        if (!*heed_ctx_missing(c, NULL)) break;
+        char name[32];
+        snprintf(name, sizeof name, "%s/state.json", folder ? folder : "");
+        *root = folder ? heed__json_read(c, heed__run_path(&path, dir, name)) : NULL;
+        if (!left || !*heed_ctx_missing(c, NULL)) break;
     }
     heed_text_free(&path);
     return json_object_get(*root, settings_key);

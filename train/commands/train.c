@@ -269,6 +269,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
     heed_snapshots_args a = {.run = t->run,
                              .count = heed_config_int(t->f, "snapshots"),
                              .items = (int)heed_config_int(t->f, "snapshot-items"),
+                             .tokens = (int)heed_config_int(t->f, "snapshot-tokens"),
                              .input = heed_config_text(t->f, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
