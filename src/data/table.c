@@ -279,7 +279,7 @@ static void look_at_field(const heed__schema *k, look *of, heed__names *seen, si
 /* Looks at a copy of the rows after the first one, as reading modifies them; their number. A row
  * that is wrong ends the look. */
 static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
-    heed_ctx *c = heed_open(NULL);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_csv rows = t->rows;
     heed_text copy = {.c = c};
     size_t left = (size_t)(rows.end - rows.at), n = left < LOOKED_BYTES ? left : LOOKED_BYTES;
