@@ -53,12 +53,13 @@ OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT_mpi     := $(OPT_release) -DHEED_MPI
 OPT      := $(OPT_$(VARIANT))
-# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once.
+# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once. It stays in memory after dlclose: OpenMP's threads,
+# which wait for more work, would go on in code that is gone.
 comma       := ,
 linker_takes = $(shell echo 'int puts(const char *s); int f(void); int f(void) { return puts(""); }' | \
     $(CC) -shared -fPIC -Wl,--fatal-warnings $(1) -x c - -o $(B)/linker_takes 2>/dev/null && echo '$(1)')
 SHARED_ELF   = $(eval SHARED_ELF := $(foreach f,-Wl$(comma)--no-undefined -Wl$(comma)-Bsymbolic-functions \
-    -Wl$(comma)--version-script=$(B)/heed.map,$(call linker_takes,$(f))))$(SHARED_ELF)
+    -Wl$(comma)-z$(comma)nodelete -Wl$(comma)--version-script=$(B)/heed.map,$(call linker_takes,$(f))))$(SHARED_ELF)
 ifeq ($(SYSTEM),Darwin)
 SHARED = -dynamiclib -install_name $(LIBDIR)/$(@F) -current_version $(VERSION) -Wl,-exported_symbol,_heed_*
 else

@@ -54,7 +54,7 @@ def link(build, folder):
         older = ["-Wl,--wrap=hypot", "-fPIC", "-fvisibility=hidden", source]
     for name, libraries in (("heed", ["-ljansson", "-lutf8proc", "-lz", "-fopenmp"]), ("heed-inspect", ["-ljansson"]), ("heed-models", [])):
         path = os.path.join(folder, f"lib{name}.so.0")
-        run(*compiler, "-shared", "-o", path, f"-Wl,-soname,lib{name}.so.0", "-Wl,--no-undefined", "-Wl,-Bsymbolic-functions", "-Wl,-s",
+        run(*compiler, "-shared", "-o", path, f"-Wl,-soname,lib{name}.so.0", "-Wl,--no-undefined", "-Wl,-Bsymbolic-functions", "-Wl,-z,nodelete", "-Wl,-s",
             "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,--whole-archive", os.path.join(build, f"lib{name}.a"),
             "-Wl,--no-whole-archive", *made, *older, *libraries, "-lm", "-lpthread")
         made.append(path)

@@ -189,6 +189,29 @@ for k in 0 1 2 3; do
 done | sed 's/ -0\.000/ 0.000/g' >theirs
 cmp ours theirs
 result $? "inspect prints what attend prints"
+# A program may close the library after work of several threads, and open it again.
+cat >closes.c <<'END'
+#include <dlfcn.h>
+#include <heed/heed.h>
+#define GET(name) __typeof__(&name) p_##name = (__typeof__(&name))dlsym(library, #name)
+int main(void) {
+    static heed_real x[512 * 512];
+    for (int i = 0; i < 20; i++) {
+        void *library = dlopen("libheed.so.0", RTLD_NOW | RTLD_LOCAL);
+        if (!library) return 2;
+        GET(heed_open_real); GET(heed_close); GET(heed_tape_new); GET(heed_tape_begin); GET(heed_input); GET(heed_matmul);
+        heed_ctx *c = p_heed_open_real(&(heed_options){.threads = 2}, sizeof(heed_real));
+        heed_tape *t = p_heed_tape_new(c);
+        p_heed_tape_begin(t, HEED_EVAL, 0);
+        heed_tensor *y = p_heed_input(t, x, 2, (int[]){512, 512});
+        if (!p_heed_matmul(t, y, y)) return 3;
+        p_heed_close(c);
+        dlclose(library);
+    }
+    return 0;
+}
+END
+command ${CC:-gcc} -std=gnu11 -o closes closes.c $(pkg-config --cflags heed) -ldl && run ./closes
 # Every header alone, as C and as C++; only marked symbols leave the shared library.
 for h in usr/include/heed/*.h; do
     printf '#include <heed/%s>\n' "$(basename "$h")" >h.c

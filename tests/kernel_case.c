@@ -30,7 +30,7 @@ static void compare(const kernel_case *c, const heed_kernels *k, const heed_real
     for (size_t i = 0; i < c->size; i++) {
         double g = (double)got[i], error = fabs(g - want[i]);
         if (g == want[i] || (isnan(g) && isnan(want[i]))) error = 0; /* infinities too */
-        if (!(error <= worst)) worst = error, at = i;
+        if (!isnan(worst) && !(error <= worst)) worst = error, at = i;
     }
     if (!(worst <= c->tolerance * KERNEL_EPSILON * most))
         test_fail(__FILE__, __LINE__, "%s, %s: element %zu is %.9g, expected %.9g (largest %.3g)",

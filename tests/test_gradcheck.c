@@ -97,6 +97,27 @@ TEST(gradcheck_finds_a_forgotten_element_of_every_op) {
     CLOSE(c);
 }
 
+/* Gradients are written over those that other readers of the inputs, or an earlier pass, gave. */
+static void replacing(heed_node *n) {
+    for (int i = 0; i < n->inputs; i++) {
+        heed_real *g = heed_grad(n, i);
+        if (g) memset(g, 0, n->in[i]->size * sizeof *g);
+    }
+    original->backward(n);
+}
+
+TEST(gradcheck_finds_a_replaced_gradient_of_every_op) {
+    heed_ctx *c = heed_open(&one_thread);
+    for (const heed_op *const *family = heed_op_table(); *family; family++)
+        for (const heed_op *op = *family; op->name; op++) {
+            double error = error_above(c, with_backward(op, replacing), 1e-3);
+            if (!(error > 1e-3))
+                test_fail(__FILE__, __LINE__, "%s: a gradient that is replaced passed with %g",
+                          op->name, error);
+        }
+    CLOSE(c);
+}
+
 /* Of a product the first factor's gradient alone. */
 static void one_sided(heed_node *n) {
     heed_real *g = heed_grad(n, 1);

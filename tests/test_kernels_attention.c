@@ -7,11 +7,12 @@ typedef struct {
     int extra; /* unused elements at the end of each row of q, k, v, y */
     int bias;  /* 0 none, 1 full, 2 same for the batch, 3 same for the heads, 4 both */
     bool pad, causal, hard, quiet; /* quiet: no probes */
+    bool large;                    /* scores near 1000, all exact: see inputs_of */
     double beta, dropout;
 } shape;
 
 typedef struct {
-    size_t q, k, v, y, rows, square, bias;
+    size_t q, k, v, y, square, bias;
 } sizes;
 
 static int group_of(const shape *s) { return s->group ? s->group : 1; }
@@ -24,27 +25,30 @@ static sizes sizes_of(const shape *s) {
                    .k = b * tk * (shared * e + x),
                    .v = b * tk * (shared * d + x),
                    .y = b * tq * (h * d + x),
-                   .rows = b * h * tq,
                    .square = b * h * tq * tk,
                    .bias = (s->bias == 1 || s->bias == 3 ? b : 1) *
                            (s->bias == 1 || s->bias == 2 ? h : 1) * tq * tk};
 }
-/* out: y, lse, weights, scores, gq, gk, gv, gbias, gweights, gscores */
+/* out: y, weights, scores, gq, gk, gv, gbias, gweights, gscores */
 static size_t size_of(const shape *s) {
     sizes n = sizes_of(s);
-    return n.y + n.rows + 4 * n.square + n.q + n.k + n.v + n.bias;
+    return n.y + 4 * n.square + n.q + n.k + n.v + n.bias;
 }
 
 typedef struct {
     heed_real *q, *k, *v, *bias, *gy;
     int32_t *pad;
 } inputs;
+static heed_real sixteenths(heed_real x) { return (heed_real)(rint(16 * (double)x) / 16); }
 static inputs inputs_of(const shape *s) {
     sizes n = sizes_of(s);
     inputs in = {kernel_numbers(40, n.q), kernel_numbers(41, n.k),
                  kernel_numbers(42, n.v), kernel_numbers(43, n.bias),
                  kernel_numbers(44, n.y), kernel_indices(45, (size_t)(s->batch * s->tk), 3)};
     for (int j = 0; j < s->tk && s->batch > 1; j++) in.pad[s->tk + j] = 0; /* all hidden */
+    for (size_t i = 0; s->large && i < n.q; i++) in.q[i] = sixteenths(in.q[i]);
+    for (size_t i = 0; s->large && i < n.k; i++) in.k[i] = sixteenths(in.k[i]);
+    for (size_t i = 0; s->large && i < n.bias; i++) in.bias[i] = 1000 + sixteenths(in.bias[i]);
     return in;
 }
 static void drop_inputs(inputs *in) {
@@ -101,14 +105,13 @@ static void run_attention(const heed_kernels *k, const void *args, heed_real *ou
     heed_attention_job a = job_of(s, &in);
     bool probes = !s->quiet;
     a.y = out;
-    a.lse = a.y + n.y;
-    a.weights = probes ? a.lse + n.rows : NULL;
-    a.scores = probes ? a.lse + n.rows + n.square : NULL;
+    a.weights = probes ? a.y + n.y : NULL;
+    a.scores = probes ? a.y + n.y + n.square : NULL;
     void *scratch = scratch_of(k, &a, false);
     a.kept = aligned_alloc(64, (k->attention_kept(k, &a) * sizeof *a.kept + 63) / 64 * 64 + 64);
     k->attention(k, &a, scratch);
     free(scratch);
-    a.gq = a.lse + n.rows + 2 * n.square;
+    a.gq = a.y + n.y + 2 * n.square;
     a.gk = a.gq + n.q;
     a.gv = a.gk + n.k;
     const size_t size[3] = {n.q, n.k, n.v};
@@ -130,7 +133,7 @@ typedef struct {
     const shape *s;
     sizes n;
     heed_attention_job a;
-    double *y, *lse, *weights, *scores, *gq, *gk, *gv, *gbias, *gweights, *gscores;
+    double *y, *weights, *scores, *gq, *gk, *gv, *gbias, *gweights, *gscores;
 } plain;
 
 static bool visible(const heed_attention_job *a, int b, int i, int j) {
@@ -157,12 +160,12 @@ static void plain_row(const plain *p, int b, int h, int i) {
                 (double)a
                     ->bias[(size_t)b * a->bias_b + (size_t)h * a->bias_h + (size_t)(i * a->tk + j)];
         if (!visible(a, b, i, j)) continue;
-        sum += exp(s[j]);
         if (best < 0 || s[j] > s[best]) best = j;
     }
-    p->lse[row] = log(sum);
+    for (int j = 0; j < a->tk; j++)
+        if (visible(a, b, i, j)) sum += exp(s[j] - s[best]);
     for (int j = 0; j < a->tk; j++) {
-        soft[j] = visible(a, b, i, j) ? exp(s[j]) / sum : 0;
+        soft[j] = visible(a, b, i, j) ? exp(s[j] - s[best]) / sum : 0;
         w[j] = a->hard ? j == best : soft[j];
         double kept = 1 / (1 - kernel_dropped((double)a->dropout));
         if (!kernel_keeps(&a->random, base + (size_t)j, (double)a->dropout)) kept = 0;
@@ -194,8 +197,7 @@ static void want_attention(const void *args, double *out) {
     const shape *s = args;
     inputs in = inputs_of(s);
     plain p = {.s = s, .n = sizes_of(s), .a = job_of(s, &in), .y = out};
-    p.lse = p.y + p.n.y;
-    p.weights = p.lse + p.n.rows;
+    p.weights = p.y + p.n.y;
     p.scores = p.weights + p.n.square;
     p.gq = p.scores + p.n.square;
     p.gk = p.gq + p.n.q;
@@ -293,6 +295,20 @@ TEST(kernels_attention_hard) {
     s.hard = s.pad = true;
     check_attention(s);
 }
+/* However large the scores are: where they are exact, so are weights and gradients. The weights of
+ * 50 keys are kept for backward, those of 90 are computed again. */
+TEST(kernels_attention_of_large_scores) {
+    for (int i = 0; i < 16; i++) {
+        shape s = shape_of(2, 2, 40, i & 1 ? 90 : 50, 4, 8, 2);
+        s.large = s.quiet = true;
+        s.bias = 1 + i % 4;
+        s.causal = i & 2;
+        s.pad = i & 4;
+        s.hard = i == 9;
+        s.dropout = i & 8 ? 0.3 : 0;
+        check_attention(s);
+    }
+}
 TEST(kernels_attention_dropout) {
     shape s = shape_of(2, 3, 33, 47, 16, 16, 0.5);
     s.dropout = 0.3;
@@ -321,7 +337,7 @@ TEST(kernels_attention_shows_nan) {
     for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
         heed_kernels k;
         heed__kernels_choose(&k, *isa, 1);
-        heed_real q[2] = {NAN, 1}, x[2] = {1, 2}, y[2], lse[2];
+        heed_real q[2] = {NAN, 1}, x[2] = {1, 2}, y[2];
         heed_attention_job a = {.batch = 1,
                                 .heads = 1,
                                 .tq = 2,
@@ -337,8 +353,7 @@ TEST(kernels_attention_shows_nan) {
                                 .ldv = 1,
                                 .ldy = 1,
                                 .beta = 1,
-                                .y = y,
-                                .lse = lse};
+                                .y = y};
         void *scratch = aligned_alloc(64, (k.attention_scratch(&k, &a, false) + 63) / 64 * 64);
         k.attention(&k, &a, scratch);
         CHECK(isnan(y[0]) && isfinite(y[1]));
@@ -460,8 +475,7 @@ TEST(kernels_additive_attention) {
 static void check_rounded(const shape *s, const heed_kernels *bf16) {
     sizes n = sizes_of(s);
     size_t all = size_of(s), from = 0;
-    const size_t arrays[] = {n.y, n.rows, n.square, n.square, n.q,
-                             n.k, n.v,    n.bias,   n.square, n.square};
+    const size_t arrays[] = {n.y, n.square, n.square, n.q, n.k, n.v, n.bias, n.square, n.square};
     heed_kernels fp32 = *bf16, team = *bf16;
     heed_real *want = calloc(3 * all, sizeof *want), *got = want + all, *other = got + all;
     fp32.bf16 = NULL;

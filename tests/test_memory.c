@@ -19,7 +19,7 @@ TEST(memory_is_the_sum_of_its_parts) {
     heed_memory m = heed_memory_of(s, o, t, 12345);
     CHECK(m.before == 12345);
     CHECK(m.weights == (2 * OUT * IN + 1000) * real && m.gradients == 2 * OUT * IN * real);
-    CHECK(m.optimizer == (4 * OUT * IN + 2) * real);
+    CHECK(m.optimizer == (4 * OUT * IN + 4) * real);
     CHECK(m.step == heed_tape_used(t).bytes);
     CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step + m.other);
     for (int i = 0; i < m.op_count; i++) {

@@ -412,6 +412,88 @@ TEST(nn_rotary_cache_gives_the_rows_of_the_whole) {
     CLOSE(l.c);
 }
 
+enum { CACHED = 7 };
+/* The first n columns of indices (B,CACHED). */
+static heed_tensor *first_ids(heed_tape *t, const heed_tensor *x, int n) {
+    int32_t ids[3 * CACHED];
+    for (int b = 0; b < x->shape[0]; b++) memcpy(ids + b * n, x->i + b * CACHED, (size_t)n * 4);
+    return heed_input_ids(t, ids, 2, SHAPE(x->shape[0], n));
+}
+
+/* Three sequences, some tokens at a time, against the whole at once; options: 1 padding of each, 2
+ * a bias of each head, 4 of each sequence, 8 a token at a time, 16 the explicit path. */
+static void check_cached(heed_mha_args args, int options) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    args.explicit_path = options & 16;
+    heed_mha_init(&a, l.s, "a", args);
+    shake(l.s);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(3, CACHED, 8));
+    heed_tensor *pad = heed_ids(
+        l.t, (int32_t[]){1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0}, 3, CACHED);
+    heed_tensor *bias =
+        normal(l.t, "bias", 4, SHAPE(options & 4 ? 3 : 1, args.heads, CACHED, CACHED));
+    if (!(options & 1)) pad = NULL;
+    if (!(options & 6)) bias = NULL;
+    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, pad, NULL);
+    heed_real k[3 * CACHED * 8], v[3 * CACHED * 8 + 3];
+    heed_cache cache = {.capacity = CACHED, .k = k, .v = v, .stride = CACHED * 8 + 1};
+    for (int from = 0, n; y && from < CACHED; from += n) {
+        n = options & 8 ? 1 : from ? 3 : 1;
+        heed_tensor *some =
+            bias ? heed_slice(l.t, heed_slice(l.t, bias, 2, from, n), 3, 0, from + n) : NULL;
+        check_same(heed_mha_biased(&a, l.t, heed_slice(l.t, x, 1, from, n), NULL, some,
+                                   pad ? first_ids(l.t, pad, from + n) : NULL, &cache),
+                   heed_slice(l.t, y, 1, from, n), 10 * tiny);
+    }
+    CLOSE(l.c);
+}
+TEST(nn_cache_of_several_sequences_gives_the_rows_of_the_whole) {
+    for (int options = 0; options < 32; options++) {
+        heed_mha_args args = {.width = 8, .heads = 4, .causal = true, .value = 1};
+        check_cached(args, options);
+        args.kv_heads = 2;
+        args.key = 4;
+        args.rotary = 50;
+        check_cached(args, options);
+    }
+}
+
+/* Queries of three sequences to one memory, or to one each; options as above, and 32: causal. */
+static void check_cached_memory(int memories, int options) {
+    lab l = lab_open(HEED_EVAL);
+    heed_mha a;
+    heed_mha_init(&a, l.s, "a",
+                  (heed_mha_args){.width = 8,
+                                  .heads = 4,
+                                  .kv_heads = 2,
+                                  .cross = true,
+                                  .causal = options & 32,
+                                  .explicit_path = options & 16});
+    shake(l.s);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(3, 4, 8)),
+                *m = normal(l.t, "m", 3, SHAPE(memories, CACHED, 8));
+    heed_tensor *pad = heed_ids(
+        l.t, (int32_t[]){1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0}, 3, CACHED);
+    heed_tensor *bias = normal(l.t, "bias", 4, SHAPE(options & 4 ? 3 : 1, 4, 4, CACHED));
+    if (!(options & 1)) pad = NULL;
+    if (!(options & 6)) bias = NULL;
+    heed_tensor *all = memories == 3 ? m : heed_concat(l.t, 0, 3, (heed_tensor *[]){m, m, m});
+    heed_tensor *y = heed_mha_biased(&a, l.t, x, all, bias, pad, NULL);
+    heed_real k[3 * CACHED * 4], v[3 * CACHED * 4];
+    heed_cache cache = {
+        .capacity = CACHED, .k = k, .v = v, .stride = memories == 3 ? CACHED * 4 : 0};
+    for (int i = 0; i < 2; i++) /* the second time, memory is not read */
+        check_same(heed_mha_biased(&a, l.t, x, i ? NULL : m, bias, pad, &cache), y, 10 * tiny);
+    CLOSE(l.c);
+}
+TEST(nn_cached_memory_gives_the_outputs_of_the_whole) {
+    for (int options = 0; options < 64; options++) {
+        check_cached_memory(1, options);
+        check_cached_memory(3, options);
+    }
+}
+
 /* Padding at the end changes nothing before it, and later keys are not seen. */
 TEST(nn_rotary_ignores_padding) {
     lab l = lab_open(HEED_EVAL);

@@ -101,7 +101,8 @@ TEST(optim_slots_are_not_left_denormal) {
         CHECK(heed_step(l.o, 1));
         for (int i = 0; i < heed_store_count(slots); i++) {
             const heed_entry *e = heed_store_at(slots, i);
-            if (strstr(e->name, "p1")) CHECK(e->tensor->x[0] == 0 && e->tensor->x[9000] == 0);
+            if (strstr(e->name, "p1") && e->tensor->size > 9000)
+                CHECK(e->tensor->x[0] == 0 && e->tensor->x[9000] == 0);
         }
         CLOSE(l.c);
     }

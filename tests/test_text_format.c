@@ -379,7 +379,7 @@ TEST(text_json_values_are_separated_and_escaped) {
     heed_ctx *c = heed_open(NULL);
     heed_text t = {.c = c};
     heed_json_open(&t, NULL, '{');
-    heed_json_text(&t, "a\"", "q\" \\ \b\f\n\r\t\x1b ü\x7f");
+    heed_json_text(&t, "a\"", "q\" \\ \b\f\n\r\t\x1b ü\x7f\xC2\x85");
     heed_json_text(&t, "bad", "x\xE2y");
     heed_json_text(&t, "none", NULL);
     heed_json_open(&t, "list", '[');
@@ -398,9 +398,11 @@ TEST(text_json_values_are_separated_and_escaped) {
     heed_json_bool(&t, "yes", true);
     heed_json_bool(&t, "no", false);
     heed_json_close(&t, '}');
-    CHECK_TEXT(t.s, "{\"a\\\"\":\"q\\\" \\\\ \\b\\f\\n\\r\\t\\u001b ü\x7f\",\"bad\":\"x\\\\xE2y\","
-                    "\"none\":null,\"list\":[[],-9007199254740993,0.1,1,0,null,null,"
-                    "0.33333333333333331,{}],\"yes\":true,\"no\":false}");
+    CHECK_TEXT(
+        t.s,
+        "{\"a\\\"\":\"q\\\" \\\\ \\b\\f\\n\\r\\t\\u001b ü\\u007f\\u0085\",\"bad\":\"x\\\\xE2y\","
+        "\"none\":null,\"list\":[[],-9007199254740993,0.1,1,0,null,null,"
+        "0.33333333333333331,{}],\"yes\":true,\"no\":false}");
     json_t *value = heed__json_parse(c, "t", t.s, t.n); /* a strict reader agrees */
     CHECK_TEXT(json_string_value(json_object_get(value, "bad")), "x\\xE2y");
     CHECK(json_array_size(json_object_get(value, "list")) == 9);

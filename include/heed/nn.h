@@ -174,11 +174,12 @@ typedef struct {
 } heed_rows;
 heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head);
 /* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (in eval;
- * memory then has B = 1) -> (B,T,d) */
+ * without a stride, memory then has B = 1, and all sequences attend to it) -> (B,T,d). With a
+ * cache, S includes the cached tokens, and the outputs are those of the same tokens without one. */
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                             heed_tensor *pad, heed_cache *cache);
 /* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
- * relative positions, or a custom mask. With a cache, S includes the cached tokens. */
+ * relative positions, or a custom mask. */
 heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                              heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
 /* The outputs of some positions of x (B,T,d) only: rows, an index (n) of flat positions b T + t in

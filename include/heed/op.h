@@ -121,15 +121,17 @@ const heed_op *const *heed_op_table(void);
 
 /* Largest disagreement between backward and central differences (both in heed_real, so intended for
  * the double-precision build) over the op's cases: per tensor |a-n| / max(|a|, |n|, 1e-3 max|g|),
- * where max|g| is at least a thousandth of the largest gradient of all tensors. error is negative
- * when the context is in error; an op without cases is an error. worst is, for example, "case 2,
- * input 1, element 7". */
+ * where max|g| is at least a thousandth of the largest gradient of all tensors. Each case runs
+ * twice: with inputs that have no gradient yet, and with some to which backward must add. error is
+ * negative when the context is in error; an op without cases is an error. worst is, for example,
+ * "case 2, input 1, element 7". */
 heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
 
 /* The same for a whole model: loss(user, tape) records one training step on a tape on which
  * heed_tape_begin was called, and returns a scalar loss; up to `samples` elements of every trained
- * entry of s are varied. cases is the number of entries checked. worst is, for example,
- * "block.0.attn.qkv.weight, element 7". Gradients are zero afterwards. */
+ * entry of s are varied. The gradients are the mean of two passes, the second of which adds. cases
+ * is the number of entries checked. worst is, for example, "block.0.attn.qkv.weight, element 7".
+ * Gradients are zero afterwards. */
 heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
                                 heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                 int samples);

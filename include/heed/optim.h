@@ -39,8 +39,9 @@ bool heed_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
  * it also holds the number of updates: "adam.count", and from 2^24 updates on
- * "adam.count_rounds", 2^24 updates each. Parameters that are frozen for good when the optimizer is
- * made have no slots. */
+ * "adam.count_rounds", 2^24 updates each; and of each parameter the number of those in which it had
+ * no gradient or was frozen: "adam.missed.PARAMETER", left out of files while 0. Parameters that
+ * are frozen for good when the optimizer is made have no slots. */
 heed_store *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */

@@ -153,7 +153,9 @@ double heed__first_nonfinite(const heed_real *x, size_t n);
 const char *heed__first_bad(const heed_store *s, bool gradient, double *found);
 /* An error that names the file and the first parameter with a number that is not finite, which
  * would make every answer meaningless; digests show damage, not what was written on purpose. */
+HEED_EXPORT_BEGIN
 bool heed__weights_are_finite(const heed_store *s, const char *path);
+HEED_EXPORT_END
 /* Fills s from a file of heed__weights_save, and verifies that the file is unchanged and its
  * numbers are finite. */
 bool heed__weights_load(heed_store *s, const char *path);

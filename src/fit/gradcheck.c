@@ -210,12 +210,25 @@ static double weighted_sum(void *self) {
     return sum;
 }
 
-/* Gradients of L by the op's backward, kept in the case's memory; optionally also the output. */
-static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g[MOST],
+/* Gives each input a gradient of ones, as if another op or an earlier pass had come before. */
+static bool give_ones(const trial *t, heed_tensor *leaves[MOST]) {
+    for (int i = 0; i < t->count; i++) {
+        if (fixed(t, i)) continue;
+        const heed_tensor *x = t->in[i], *ones = heed_input(t->memory, NULL, x->dims, x->shape);
+        if (!ones) return false;
+        for (size_t e = 0; e < ones->size; e++) ones->x[e] = 1;
+        leaves[i]->g = ones->x;
+    }
+    return true;
+}
+
+/* Gradients of L by the op's backward, kept in the case's memory; optionally also the output.
+ * adds: inputs have a gradient already, to which those must be added; it is subtracted again. */
+static bool analytic(trial *t, const heed_op *op, const void *args, bool adds, heed_real *g[MOST],
                      heed_tensor **output) {
     heed_tensor *leaves[MOST];
     heed_tensor *y = evaluate(t, op, args, leaves);
-    if (!y) return false;
+    if (!y || (adds && !give_ones(t, leaves))) return false;
     if (output && !(*output = heed_input(t->memory, y->x, y->dims, y->shape))) return false;
     if (!t->weights) {
         heed_tensor *w = heed_input(t->memory, NULL, y->dims, y->shape);
@@ -230,13 +243,15 @@ static bool analytic(trial *t, const heed_op *op, const void *args, heed_real *g
         heed_tensor *copy = heed_input(t->memory, leaves[i]->g, leaves[i]->dims, leaves[i]->shape);
         if (!copy) return false;
         g[i] = copy->x;
+        for (size_t e = 0; adds && e < copy->size; e++) g[i][e] -= 1;
     }
     return true;
 }
 
 /* The expected gradients: by differences, or those of the op that it replaces. */
 static bool expected(trial *t, heed_real *g[MOST]) {
-    if (t->k->surrogate) return analytic(t, t->k->surrogate->op, t->k->surrogate->args, g, NULL);
+    if (t->k->surrogate)
+        return analytic(t, t->k->surrogate->op, t->k->surrogate->args, false, g, NULL);
     for (int i = 0; i < t->count; i++) {
         if (fixed(t, i)) continue;
         heed_tensor *x = t->in[i], *n = heed_input(t->memory, NULL, x->dims, x->shape);
@@ -267,11 +282,13 @@ static void compare(const trial *t, heed_real *const a[MOST], heed_real *const n
 }
 
 static bool run_case(trial *t, heed_check *check) {
-    heed_real *a[MOST] = {NULL}, *n[MOST] = {NULL};
+    heed_real *a[2][MOST] = {{NULL}}, *n[MOST] = {NULL};
     t->weights = NULL;
-    if (!make_inputs(t) || !analytic(t, t->op, t->k->args, a, NULL) || !expected(t, n))
-        return false;
-    compare(t, a, n, check);
+    if (!make_inputs(t)) return false;
+    for (int adds = 0; adds < 2; adds++)
+        if (!analytic(t, t->op, t->k->args, adds, a[adds], NULL)) return false;
+    if (!expected(t, n)) return false;
+    for (int adds = 0; adds < 2; adds++) compare(t, a[adds], n, check);
     check->cases++;
     return true;
 }
@@ -299,7 +316,7 @@ int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
     heed_real *g[MOST] = {NULL};
     int count = 1;
     t.run = heed_tape_new(c);
-    bool ok = t.run && make_inputs(&t) && analytic(&t, op, t.k->args, g, &values[0]);
+    bool ok = t.run && make_inputs(&t) && analytic(&t, op, t.k->args, false, g, &values[0]);
     for (int i = 0; ok && i < t.count; i++) {
         if (!g[i]) continue;
         values[count] = heed_wrap(memory, g[i], t.in[i]->dims, t.in[i]->shape);
@@ -360,6 +377,18 @@ static void check_entry(model *m, const heed_entry *e, double all, int samples, 
     check->cases++;
 }
 
+/* The mean gradient of two passes: the second adds to the first. */
+static bool two_passes(model *m, heed_store *s) {
+    heed_zero_grads(s);
+    for (int pass = 0; pass < 2; pass++)
+        if (!heed_backward(m->tape, record(m))) return false;
+    for (int i = 0; i < heed_store_count(s); i++) {
+        heed_tensor *x = heed_store_at(s, i)->tensor;
+        for (size_t e = 0; x->g && e < x->size; e++) x->g[e] /= 2;
+    }
+    return true;
+}
+
 heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
                                 heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                 int samples) {
@@ -367,8 +396,7 @@ heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
     if (!s || !loss) return (heed_check){.error = -1};
     model m = {heed_tape_new(c), loss, user};
     double all = 0;
-    heed_zero_grads(s);
-    bool ok = m.tape && heed_backward(m.tape, record(&m));
+    bool ok = m.tape && two_passes(&m, s);
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         if (e->trained) all = fmax(all, largest(e->tensor->g, e->tensor->size));

@@ -24,8 +24,7 @@ size_t K(attention_scratch)(const heed_kernels *k, const heed_attention_job *a, 
 size_t K(attention_kept)(const heed_kernels *k, const heed_attention_job *a) {
     (void)k;
     if (is_short(a)) return K(attention_short_kept)(a);
-    size_t rows = (size_t)a->batch * (size_t)a->heads * (size_t)a->tq;
-    return keeps_weights(a) ? rows * row_kept(a) : 0;
+    return (size_t)a->batch * (size_t)a->heads * (size_t)a->tq * row_kept(a);
 }
 
 /* s = exp(s - shift) over the n visible keys, then 0 up to `end`; returns the sum. */
@@ -64,29 +63,27 @@ static void keep_row(const heed_attention_job *a, heed_real *out, const heed_rea
     for (; j < end; j += VL) store(out + j, splat(0));
 }
 
-/* Values kept per row of a block: log sum exp = shift + log sum, and the sum of the weights. */
-typedef struct {
-    heed_real shift[QUERIES + VL], sum[QUERIES + VL], weights[QUERIES];
-} row_sums;
-
-/* Replaces query i's products with the keys by its weights, not yet divided by their sum. */
-static void weigh(const heed__head *w, int r, int i, int end, row_sums *out) {
+/* Replaces query i's products with the keys by its weights, not yet divided by their sum, which it
+ * returns. */
+static heed_real weigh(const heed__head *w, int r, int i, int end) {
     const heed_attention_job *a = w->a;
     heed_real *s = w->s + (size_t)r * w->keys;
     if (a->scores) keep_scores(w, s, i);
     heed_real top = score_row(w, s, i, end), shift = top == -INFINITY ? 0 : top;
     int best = a->hard ? hard_choice(s, top) : -1;
     heed_real sum = exponentials(s, shift, keys_seen(a, i), end);
-    out->shift[r] = shift;
-    out->sum[r] = sum;
+    if (a->kept && !keeps_weights(a)) {
+        kept_row(w, i)[0] = shift;
+        kept_row(w, i)[1] = sum == 0 ? 0 : 1 / sum;
+    }
     if (best >= 0 && sum > 0) { /* the sum is NaN if the row is */
         memset(s, 0, (size_t)end * sizeof *s);
         s[best] = sum = 1;
     }
-    out->weights[r] = sum;
     if (a->weights) keep_weights(w, s, i, sum);
     if (a->kept && keeps_weights(a)) keep_row(a, kept_row(w, i), s, sum, end);
     for (int j = 0; a->dropout > 0 && j < end; j += VL) store(s + j, load(s + j) * factor(w, r, j));
+    return sum;
 }
 
 static void forward_block(const heed__head *w, int first) {
@@ -94,20 +91,17 @@ static void forward_block(const heed__head *w, int first) {
     int each = block_rows(a), rows = a->tq - first < each ? a->tq - first : each;
     int n = a->scores ? a->tk : keys_seen(a, first + rows - 1), end = (n + VL - 1) / VL * VL;
     heed_real *y = a->y + head_at(w, first, a->ldy, a->value);
-    heed_real *lse = a->lse + query_at(w, first);
-    row_sums sums = {{0}, {0}, {0}};
+    heed_real sums[QUERIES];
     times_turned(w, w->s, a->q + head_at(w, first, a->ldq, a->key), a->ldq,
                  a->k + kv_at(w, a->ldk, a->key), a->ldk, w->kt, rows, a->key, n);
     if (a->dropout > 0) draw(w, first, rows, n);
-    for (int r = 0; r < rows; r++) weigh(w, r, first + r, end, &sums);
-    for (int r = 0; r < rows; r += VL)
-        put(lse + r, load(sums.shift + r) + vlog(load(sums.sum + r)), (size_t)(rows - r));
+    for (int r = 0; r < rows; r++) sums[r] = weigh(w, r, first + r, end);
     head_times(w, w->s, w->keys, 1, rows, n, &w->v, y, a->ldy, false);
     for (int r = 0; r < rows; r++, y += a->ldy) {
-        vec inverse = splat(1 / sums.weights[r]);
+        vec inverse = splat(1 / sums[r]);
         for (int c = 0; c < a->value; c += VL) {
             size_t left = (size_t)(a->value - c);
-            put(y + c, sums.weights[r] == 0 ? splat(0) : get(y + c, left) * inverse, left);
+            put(y + c, sums[r] == 0 ? splat(0) : get(y + c, left) * inverse, left);
         }
     }
 }

@@ -102,13 +102,17 @@ void K(attention_short)(const heed_kernels *k, const heed_attention_job *a, void
 void K(attention_short_grad)(const heed_kernels *k, const heed_attention_job *a, void *scratch);
 
 /* Whether forward keeps the weights, before dropout, for backward: (batch, heads, tq, row_kept).
- * Then backward needs neither another product nor exponentials. */
+ * Then backward needs neither another product nor exponentials. Else it keeps of each row what
+ * makes the same weights of the same scores again: the largest, and 1 / sum exp(score - largest).
+ * The logarithm of the sum would not do: added to a large score, it loses its digits. */
 #define KEPT_KEYS 64
 INLINE bool keeps_weights(const heed_attention_job *a) {
     return ATTENTION_SHORT && a->tk <= KEPT_KEYS && !a->hard;
 }
-INLINE size_t row_kept(const heed_attention_job *a) { return whole_groups(a->tk); }
-/* The kept weights of query i. */
+INLINE size_t row_kept(const heed_attention_job *a) {
+    return keeps_weights(a) ? whole_groups(a->tk) : 2;
+}
+/* What is kept of query i. */
 INLINE heed_real *kept_row(const heed__head *w, int i) {
     return w->a->kept + query_at(w, i) * row_kept(w->a);
 }

@@ -1,4 +1,4 @@
-/* attention_grad.c -- fused attention, backward. With P the weights, recomputed from log sum exp,
+/* attention_grad.c -- fused attention, backward. With P the weights, kept or recomputed,
  * and f dropout's factors: gV = (P f)' gY,  gP = f (gY V'),  gS = P (gP - rowsum(P gP)),
  * gQ = beta gS K,  gK = beta gS' Q. A hard selection uses the soft P, except for gV, which uses the
  * one-hot weights. */
@@ -13,13 +13,14 @@ typedef struct {
     bool by_batch, by_head, bf16;
 } backward_job;
 
-/* Computes s = P from the scores and d = gP; returns the sum of P gP. */
+/* Computes s = P from the scores and what is kept of the row, and d = gP; returns the sum of P gP.
+ */
 static heed_real weights_again(const heed__head *w, int r, heed_real *s, heed_real *d, int end,
-                               heed_real lse) {
+                               const heed_real *kept) {
     const bool drops = w->a->dropout > 0;
-    vec shift = splat(lse == -INFINITY ? 0 : lse), dot = splat(0);
+    vec shift = splat(kept[0]), inverse = splat(kept[1]), dot = splat(0);
     for (int j = 0; j < end; j += VL) {
-        vec p = vexp_term(load(s + j) - shift), g = load(d + j);
+        vec p = vexp_term(load(s + j) - shift) * inverse, g = load(d + j);
         if (drops) {
             g *= factor(w, r, j);
             store(d + j, g);
@@ -85,8 +86,8 @@ static void backward_row(const heed__head *w, int r, int i, int n, heed_real *s,
         dot = weights_kept(w, r, weights, d, end);
     } else {
         heed_real top = score_row(w, s, i, end);
-        if (a->hard && a->lse[at] > -INFINITY) best = hard_choice(s, top);
-        dot = weights_again(w, r, s, d, end, a->lse[at]);
+        if (a->hard && kept_row(w, i)[1] > 0) best = hard_choice(s, top);
+        dot = weights_again(w, r, s, d, end, kept_row(w, i));
     }
     if (a->gweights) memcpy(a->gweights + at * tk, d, tk * sizeof *d);
     gradients(w, r, weights, s, d, end, dot, best);

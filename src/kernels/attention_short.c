@@ -25,12 +25,10 @@ typedef struct {
     heed__dropout drop;
     size_t first;                                /* pair of lane 0 */
     int lanes;                                   /* pairs that exist */
-    size_t row[VL];                              /* in (batch, heads, tq) */
     size_t query[VL], key[VL], value[VL], y[VL]; /* each lane's first row in q, k, v and y */
     heed_lane *shown;                            /* (tk): -1 where a key is not padding, else 0 */
     heed_real *q, *k, *v, *gy; /* (tq, key), (tk, key), (tk, value), (tq, value) */
     heed_real *s;              /* (STRIP, tk): scores, then weights; backward: their gradients */
-    heed_real *lse;            /* (tq) */
     heed_real *out;            /* (STRIP, the larger width): rows of a result */
     heed_real *gs, *dropped;   /* (tq, tk): gradients of the scores; the weights after dropout */
     heed_real *weights, *bits; /* (tq, tk) and (words): kept by forward for backward */
@@ -60,7 +58,6 @@ SELDOM static size_t lay_out_group(group *g, heed_real *base, bool backward) {
                  {&g->v, tk * d},
                  {&g->s, STRIP * tk},
                  {&g->out, STRIP * (e > d ? e : d)},
-                 {&g->lse, backward ? 0 : tq},
                  {&g->gy, backward ? tq * d : 0},
                  {&g->gs, backward ? square : 0},
                  {&g->dropped, backward && a->dropout > 0 ? square : 0},
@@ -86,7 +83,6 @@ static void begin_group(group *g, size_t index) {
     g->lanes = pairs - g->first < VL ? (int)(pairs - g->first) : VL;
     size_t b = g->first / (size_t)a->heads, h = g->first % (size_t)a->heads;
     for (int l = 0; l < VL; l++) { /* lanes without a pair compute what the last one does */
-        g->row[l] = (b * (size_t)a->heads + h) * tq;
         g->query[l] = b * tq * a->ldq + h * (size_t)a->key;
         g->key[l] = b * tk * a->ldk + h * (size_t)a->key;
         g->value[l] = b * tk * a->ldv + h * (size_t)a->value;
@@ -204,9 +200,9 @@ static void multiply(const product *p) {
 
 /* ---- forward ---- */
 
-/* s[j] = the scores of a query that sees n keys, as exponentials not yet divided by their sum, and
- * 0 for the other keys up to end. */
-static void soften(const group *g, heed_real *s, int n, int end, vec *shift, vec *sum) {
+/* s[j] = the scores of a query that sees n keys, as exponentials not yet divided by their sum,
+ * which it returns, and 0 for the other keys up to end. */
+static vec soften(const group *g, heed_real *s, int n, int end) {
     const heed_attention_job *a = g->a;
     vec top = splat(-INFINITY), lane[VL];
     for (int j = 0; j < n; j++) {
@@ -215,18 +211,18 @@ static void soften(const group *g, heed_real *s, int n, int end, vec *shift, vec
         store(s + j * VL, x);
         top = vmax(x, top);
     }
-    *shift = pick(eq(top, splat(-INFINITY)), splat(0), top);
+    vec shift = pick(eq(top, splat(-INFINITY)), splat(0), top);
     for (int i = 0; i < VL; i++) lane[i] = splat(0);
     for (int j = 0; j < n; j++) {
-        vec x = vexp_term(load(s + j * VL) - *shift);
+        vec x = vexp_term(load(s + j * VL) - shift);
         store(s + j * VL, x);
         lane[j % VL] += x;
     }
     UNROLL for (int w = VL / 2; w > 0; w /= 2) { /* in the order of sum_lanes */
         UNROLL for (int i = 0; i < w; i++) lane[i] += lane[i + w];
     }
-    *sum = lane[0];
     for (int j = n; j < end; j++) store(s + j * VL, splat(0));
+    return lane[0];
 }
 
 /* Draws which weights are kept: bit e of lane l decides on element e of that pair's (tq, tk). The
@@ -250,11 +246,8 @@ INLINE vec factor_of(const group *g, size_t element) {
 /* The weights of query i, after its scores: s is left as numbers whose sum times `inverse` is 1. */
 static vec weigh(const group *g, heed_real *s, int i, int end) {
     const heed_attention_job *a = g->a;
-    vec shift, sum;
     size_t at = (size_t)i * (size_t)a->tk;
-    int n = keys_seen(a, i);
-    soften(g, s, n, a->tk, &shift, &sum);
-    store(g->lse + i * VL, shift + vlog(sum));
+    vec sum = soften(g, s, keys_seen(a, i), a->tk);
     vec inverse = pick(eq(sum, splat(0)), splat(0), splat(1) / sum);
     if (a->kept || a->weights)
         for (int j = 0; j < a->tk; j++)
@@ -301,7 +294,6 @@ static void forward_part(const void *args, size_t from, size_t to, int thread) {
         gather(g.v, a->v, g.value, a->ldv, a->tk, a->value, to_next(&g, a->tk, a->ldv));
         if (a->dropout > 0) draw_group(&g);
         for (int i = 0; i < a->tq; i += STRIP) forward_strip(&g, i);
-        scatter(&g, a->lse, g.row, 0, g.lse, 1, a->tq, false);
     }
 }
 

@@ -85,8 +85,7 @@ typedef struct {
     bool bf16;          /* operands may be rounded to bf16, as in heed_gemm */
     heed_random random; /* dropout reads index ((b*heads + h)*tq + i)*tk + j */
     heed_real *y;
-    size_t ldy;     /* (b,t,h,c): `value` elements per head */
-    heed_real *lse; /* (batch,heads,tq): log sum_j exp(score_j), for backward */
+    size_t ldy; /* (b,t,h,c): `value` elements per head */
     heed_real
         *kept; /* attention_kept(job) reals: written by forward if not NULL, read by backward */
     heed_real *weights, *scores; /* (batch,heads,tq,tk), written if not NULL */

@@ -91,7 +91,7 @@ KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *g
        const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
 
 /* attention.c: each call needs attention_scratch(job) bytes of scratch; backward also needs
- * what forward kept: lse, and attention_kept(job) reals */
+ * what forward kept: attention_kept(job) reals */
 KERNEL(size_t, attention_kept, const heed_kernels *k, const heed_attention_job *a)
 KERNEL(size_t, attention_scratch, const heed_kernels *k, const heed_attention_job *a,
        bool backward)

@@ -122,11 +122,12 @@ static heed_tensor *columns(const heed_mha *l, heed_tape *t, heed_tensor *x, hee
 }
 
 static bool cache_fits(heed_ctx *c, const heed_mha *l, const heed_cache *cache,
-                       const heed_tensor *k) {
-    if (k->shape[0] != 1 && (l->args.cross || !cache->stride))
-        return heed_fail(c, HEED_USAGE, "cached attention at %s: expected %s, found %d sequences",
-                         l->name, l->args.cross ? "one memory" : "one sequence, or a stride",
-                         k->shape[0]);
+                       const heed_tensor *k, int rows) {
+    if (k->shape[0] != (cache->stride ? rows : 1))
+        return heed_fail(c, HEED_USAGE,
+                         "cached attention at %s: expected %s, found %d for %d sequences", l->name,
+                         cache->stride ? "keys of each" : "keys of one, or a stride", k->shape[0],
+                         rows);
     if (k->size == 0)
         return heed_fail(c, HEED_USAGE,
                          "cached attention at %s: expected at least one token, found %d x %d",
@@ -157,9 +158,12 @@ static heed_tensor *held(heed_tape *t, const heed_cache *cache, heed_real *array
     return heed_wrap(t, from, 3, (int[]){1, cache->len, width});
 }
 
-static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, const heed_tensor *k,
-                     const heed_tensor *v) {
-    if (!k || !v || !cache_fits(heed_tape_ctx(t), l, cache, k)) return false;
+/* Adds the keys and values of as many sequences as have queries, or of the one memory that these
+ * share. */
+static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache,
+                     heed_tensor *const part[3]) {
+    const heed_tensor *q = part[0], *k = part[1], *v = part[2];
+    if (!q || !k || !v || !cache_fits(heed_tape_ctx(t), l, cache, k, q->shape[0])) return false;
     append(cache, cache->k, k);
     append(cache, cache->v, v);
     cache->len += k->shape[1];
@@ -174,8 +178,42 @@ static heed_tensor *attend_to(const heed_mha *l, heed_tape *t, heed_tensor *cons
         heed_at(t, l->name), part[0], part[1], part[2], bias, pad, &a);
 }
 
-/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read, and the
- * queries of all sequences attend to it as those of one. */
+/* Row b of x (1|B,...), reals or indices, or NULL. */
+static heed_tensor *row_of(heed_tape *t, heed_tensor *x, int b) {
+    if (!x || x->shape[0] == 1) return x;
+    if (!x->i) return heed_slice(t, x, 0, b, 1);
+    int shape[HEED_DIMS] = {1};
+    for (int i = 1; i < x->dims; i++) shape[i] = x->shape[i];
+    return heed_input_ids(t, x->i + (size_t)b * heed_extent(x, 1, x->dims), x->dims, shape);
+}
+
+/* The queries of each sequence attend to the keys that its cache holds, which are elsewhere for
+ * each, or the same for all. */
+static heed_tensor *attend_cached(const heed_mha *l, heed_tape *t, heed_tensor *q,
+                                  heed_tensor *bias, heed_tensor *pad, const heed_cache *cache) {
+    const heed_mha_args *a = &l->args;
+    heed_tensor *y = NULL;
+    if (pad && pad->shape[0] != 1 && pad->shape[0] != q->shape[0]) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "cached attention at %s: expected a padding mask of 1 or %d sequences, found %d",
+                  l->name, q->shape[0], pad->shape[0]);
+        return NULL;
+    }
+    for (int b = 0; b < q->shape[0]; b++) {
+        heed_tensor *part[] = {row_of(t, q, b), held(t, cache, cache->k, b, a->kv_heads * a->key),
+                               held(t, cache, cache->v, b, a->kv_heads * a->value)};
+        heed_tensor *one = attend_to(l, t, part, row_of(t, bias, b), row_of(t, pad, b));
+        if (!one || q->shape[0] == 1) return one;
+        if (b == 0) y = heed_input(t, NULL, 3, (int[]){q->shape[0], one->shape[1], one->shape[2]});
+        if (!y) return NULL;
+        memcpy(y->x + (size_t)b * one->size, one->x, one->size * sizeof *y->x);
+    }
+    return y;
+}
+
+/* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. Where
+ * nothing tells the queries of several sequences apart, they attend to one memory as those of one.
+ */
 static heed_tensor *cross(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                           heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
     const heed_mha_args *a = &l->args;
@@ -189,13 +227,13 @@ static heed_tensor *cross(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_
         part[1] = columns(l, t, kv, HEED_KEYS);
         part[2] = columns(l, t, kv, HEED_VALUES);
         if (!cache) return attend_to(l, t, part, bias, pad);
-        if (!remember(l, t, cache, part[1], part[2])) return NULL;
+        if (!remember(l, t, cache, part)) return NULL;
     }
+    if (cache->stride || a->causal || bias || (pad && pad->shape[0] != 1))
+        return attend_cached(l, t, part[0], bias, pad, cache);
     int rows = x->shape[0], len = x->shape[1];
     part[0] = heed_reshape(t, part[0], 3, (int[]){1, rows * len, -1});
-    part[1] = held(t, cache, cache->k, 0, a->kv_heads * a->key);
-    part[2] = held(t, cache, cache->v, 0, a->kv_heads * a->value);
-    heed_tensor *y = attend_to(l, t, part, bias, pad);
+    heed_tensor *y = attend_cached(l, t, part[0], NULL, pad, cache);
     return heed_reshape(t, y, 3, (int[]){rows, len, -1});
 }
 
@@ -213,29 +251,6 @@ static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
                                            .theta = a->rotary});
 }
 
-/* Row b of x (1|B,...), or NULL. */
-static heed_tensor *row_of(heed_tape *t, heed_tensor *x, int b) {
-    return x && x->shape[0] > 1 ? heed_slice(t, x, 0, b, 1) : x;
-}
-
-/* The queries of each sequence attend to the keys that its cache holds, which are elsewhere for
- * each. */
-static heed_tensor *attend_cached(const heed_mha *l, heed_tape *t, heed_tensor *q,
-                                  heed_tensor *bias, heed_tensor *pad, const heed_cache *cache) {
-    const heed_mha_args *a = &l->args;
-    heed_tensor *y = NULL;
-    for (int b = 0; b < q->shape[0]; b++) {
-        heed_tensor *part[] = {row_of(t, q, b), held(t, cache, cache->k, b, a->kv_heads * a->key),
-                               held(t, cache, cache->v, b, a->kv_heads * a->value)};
-        heed_tensor *one = attend_to(l, t, part, row_of(t, bias, b), row_of(t, pad, b));
-        if (!one || q->shape[0] == 1) return one;
-        if (b == 0) y = heed_input(t, NULL, 3, (int[]){q->shape[0], one->shape[1], one->shape[2]});
-        if (!y) return NULL;
-        memcpy(y->x + (size_t)b * one->size, one->x, one->size * sizeof *y->x);
-    }
-    return y;
-}
-
 /* With an empty cache, x is all there is: it attends to itself, as without one. */
 static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
                            heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
@@ -244,7 +259,7 @@ static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed
     heed_tensor *qkv = self_parts(l, t, x, cache), *part[3];
     for (int i = 0; i < 3 && (cache || l->args.explicit_path); i++)
         part[i] = columns(l, t, qkv, (heed_projected)i);
-    if (cache && !remember(l, t, cache, part[1], part[2])) return NULL;
+    if (cache && !remember(l, t, cache, part)) return NULL;
     if (begun) return attend_cached(l, t, part[0], bias, pad, cache);
     if (l->args.explicit_path) return attend_to(l, t, part, bias, pad);
     heed_attention_args a = op_args(&l->args);

@@ -78,11 +78,6 @@ static bool check_parts(heed_node *n, const layout *l) {
 
 /* ---- the kernel's job ---- */
 
-/* Whole vectors, so that what follows is aligned. */
-static size_t lse_size(const heed_attention_job *j) {
-    return ((size_t)j->batch * (size_t)j->heads * (size_t)j->tq + 15) / 16 * 16;
-}
-
 static heed_tensor *kept(const heed_node *n, const char *name) {
     for (int i = 0; i < n->kept_count; i++)
         if (!strcmp(n->kept_name[i], name)) return n->kept[i];
@@ -117,11 +112,10 @@ static heed_attention_job job_of(const heed_node *n) {
                             .random = heed_node_random(n),
                             .y = n->y->x,
                             .ldy = (size_t)a->heads * (size_t)a->value,
-                            .lse = n->scratch};
+                            .kept = n->scratch};
     const heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
     if (weights) j.weights = weights->x;
     if (scores) j.scores = scores->x;
-    if (n->recording && j.lse) j.kept = j.lse + lse_size(&j);
     if (bias) {
         j.bias = bias->x;
         j.bias_h = bias->shape[1] > 1 ? square : 0;
@@ -172,10 +166,10 @@ static bool infer(heed_node *n) {
 
 static void forward(heed_node *n) {
     heed_attention_job j = job_of(n);
-    size_t for_backward = n->recording ? n->k->attention_kept(n->k, &j) : 0;
-    n->scratch = heed_scratch(n, (lse_size(&j) + for_backward) * sizeof(heed_real));
-    if (!n->scratch) return;
-    j = job_of(n);
+    if (n->recording) {
+        j.kept = n->scratch = heed_scratch(n, n->k->attention_kept(n->k, &j) * sizeof *j.kept);
+        if (!j.kept) return;
+    }
     size_t bytes = n->k->attention_scratch(n->k, &j, false);
     void *capacity = heed_scratch(n, bytes);
     if (!capacity) return;

@@ -33,8 +33,16 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
     return y;
 }
 
-/* Makes "adam.count", "adam.count_rounds" and, for each trained parameter, slots of its shape:
- * "adam.m.PARAMETER". */
+/* Of one element, which files leave out while it is 0. */
+static heed_tensor *optional_slot(heed_store *s, const char *prefix, const char *which,
+                                  const char *name) {
+    heed_tensor *y = slot(s, prefix, which, name, &(heed_tensor){.dims = 1, .shape = {1}});
+    if (y) heed_store_find(s, y->name)->optional = true;
+    return y;
+}
+
+/* Makes "adam.count", "adam.count_rounds" and, for each trained parameter, "adam.missed.PARAMETER"
+ * and slots of its shape: "adam.m.PARAMETER". */
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;
@@ -43,12 +51,13 @@ static bool make_slots(heed_optim *o) {
     o->of = heed__alloc_array(o->c, (size_t)o->entries, sizeof *o->of);
     const heed_tensor *one = &(heed_tensor){.dims = 1, .shape = {1}};
     o->count = slot(s, prefix, "", "count", one);
-    o->rounds = slot(s, prefix, "", "count_rounds", one);
-    if (o->rounds) heed_store_find(s, o->rounds->name)->optional = true;
+    o->rounds = optional_slot(s, prefix, "", "count_rounds");
     for (int i = 0; i < o->entries && !heed__stopped(o->c); i++) {
         const heed_entry *e = heed_store_at(o->params.store, i);
-        for (int j = 0; j < HEED_OPTIM_SLOTS && (e->trained || e->thaw) && r->slots[j]; j++)
+        if (!e->trained && !e->thaw) continue;
+        for (int j = 0; j < HEED_OPTIM_SLOTS && r->slots[j]; j++)
             o->of[i].at[j] = slot(s, prefix, r->slots[j], e->name, e->tensor);
+        o->of[i].missed = optional_slot(s, prefix, "missed", e->name);
     }
     return !heed__stopped(o->c);
 }
@@ -114,7 +123,16 @@ static int64_t updates(const heed_optim *o) {
     return whole(o->rounds->x[0]) * HEED__ROUND + whole(o->count->x[0]);
 }
 
+/* The number of updates of entry i, with the one that is going on. */
+static int64_t updates_of(const heed_optim *o, int i) {
+    int64_t all = updates(o), missed = o->of[i].missed ? whole(o->of[i].missed->x[0]) : 0;
+    return missed < all ? all - missed : 1;
+}
+
 static void count_update(heed_optim *o) {
+    for (int i = 0; i < o->entries; i++)
+        if (o->of[i].missed && !heed__has_gradient(heed_store_at(o->params.store, i)))
+            o->of[i].missed->x[0] += 1;
     o->count->x[0] += 1;
     if (o->count->x[0] < HEED__ROUND) return;
     o->count->x[0] -= HEED__ROUND;
@@ -168,7 +186,7 @@ static void update_elements(const pass *a, int i, size_t from, size_t to) {
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++)
         slots[j] = o->of[i].at[j]->x + from;
     o->optimizer->update(&(heed_optim_update){.args = &o->args,
-                                              .step = updates(o) - e->thaw,
+                                              .step = updates_of(o, i),
                                               .lr = a->lr * e->lr_scale,
                                               .decay = e->decay ? o->args.decay : 0,
                                               .grad_scale = o->grad_scale,

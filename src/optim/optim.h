@@ -6,9 +6,10 @@
 
 #include <heed/optim.h>
 
-/* The slots of one entry, in the order that the optimizer lists them; NULL: none. */
+/* The slots of one entry, in the order that the optimizer lists them; NULL: none. missed (1): the
+ * number of updates in which it had no gradient, or was frozen; NULL if it is frozen for good. */
 typedef struct {
-    heed_tensor *at[HEED_OPTIM_SLOTS];
+    heed_tensor *at[HEED_OPTIM_SLOTS], *missed;
 } heed__slots;
 
 /* Consecutive elements of an entry: a partial sum of its squares, as kernels.h cuts them. */

@@ -64,14 +64,17 @@ bool heed__json_write(heed_ctx *c, const char *path, const json_t *value) {
 static void put_string(heed_text *out, const char *text) {
     static const char codes[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     heed_text_put(out, "\"", 1);
-    for (; *text; text++) {
-        const char *code = strchr(codes, *text);
-        if (code)
-            heed_text_add(out, "\\%c", letters[code - codes]);
-        else if ((unsigned char)*text < 0x20)
-            heed_text_add(out, "\\u%04x", *text);
+    while (*text) {
+        const char *escape = strchr(codes, *text);
+        int32_t code;
+        size_t n = heed_utf8_read(text, SIZE_MAX, &code);
+        if (escape)
+            heed_text_add(out, "\\%c", letters[escape - codes]);
+        else if (code < 0x20 || (code >= 0x7F && code < 0xA0)) /* which a terminal obeys */
+            heed_text_add(out, "\\u%04x", (unsigned)code);
         else
-            heed_text_put(out, text, 1);
+            heed_text_put(out, text, n);
+        text += n;
     }
     heed_text_put(out, "\"", 1);
 }

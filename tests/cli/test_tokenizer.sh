@@ -67,6 +67,11 @@ json tokens.0 Rome
 run tokenizer decode word "5 99999"
 status 3
 warns "99999"
+# A token of byte 0 is a character of the text, in JSON as elsewhere; what a terminal obeys is escaped.
+run tokenizer decode byte "97 0 116" --json
+holds grep -qxF '{"text":"a\u0000t"}' out
+run tokenizer decode byte "97 127 194 133 195 169" --json
+holds grep -qxF '{"text":"a\u007f\u0085é"}' out
 run tokenizer info nowhere
 refuses 3 nowhere
 

@@ -4,7 +4,8 @@
     python3 tests/golden/make_optim.py > tests/golden/optim.h
 
 Two parameters: w (2,3), which decays, and b (2), which does not. At step t = 0, 1, ... their gradients are
-g_i = 0.5 x_i + cos(1.7 i + 0.9 t), i counting through w, then b: they depend on the values, so that errors grow.
+g_i = 0.5 x_i + cos(1.7 i + 0.9 t), i counting through w, then b: they depend on the values, so that errors grow. If late,
+w has none at steps 2, 3 and 7, and b has its first one at step 4.
 """
 import math
 
@@ -31,6 +32,9 @@ CASES = [
     ("lr_scale", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(lr_scale=0.1)),
     ("cosine", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(cosine=True)),
     ("frozen", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.1), dict(frozen=True, clip=0.7)),
+    ("adam_late", "adam", torch.optim.Adam, dict(lr=0.03), dict(late=True)),
+    ("adamw_late", "adamw", torch.optim.AdamW, dict(lr=0.03, weight_decay=0.2), dict(late=True)),
+    ("nesterov_late", "nesterov", torch.optim.SGD, dict(lr=0.05, momentum=0.9, nesterov=True), dict(late=True)),
 ]
 
 
@@ -50,6 +54,9 @@ def run(optimizer, args, more):
     for t in range(10):
         for x, first in ((w, 0), (b, 6)):
             i = torch.arange(first, first + x.numel(), dtype=torch.float64).view_as(x)
+            if more.get("late") and (t in (2, 3, 7) if first == 0 else t < 4):
+                x.grad = None
+                continue
             x.grad = (0.5 * x.detach() + torch.cos(1.7 * i + 0.9 * t)) * more.get("scale", 1.0)
         norms.append(torch.nn.utils.clip_grad_norm_(trained, more.get("clip", math.inf)).item())
         opt.step()
@@ -62,7 +69,7 @@ def run(optimizer, args, more):
 print("/* Made by make_optim.py with PyTorch " + torch.__version__.split("+")[0] + ": values of w (6) and b (2) after each step,\n"
       " * and the norm before clipping. */\n/* clang-format off */")
 print("static const struct {\n    const char *name;\n    const heed_optimizer *optimizer;\n    const char *settings;\n"
-      "    double clip, scale, lr_scale; /* 0: none, 1, 1; lr_scale: of b */\n    bool cosine, frozen; /* frozen: w */\n"
+      "    double clip, scale, lr_scale; /* 0: none, 1, 1; lr_scale: of b */\n    bool cosine, frozen, late; /* frozen: w; late: w has no gradient at steps 2, 3 and 7, b none before step 4 */\n"
       "    double x[10][8], norm[10];\n} trajectories[] = {")
 for name, kind, optimizer, args, more in CASES:
     a = dict(args)

@@ -2,6 +2,7 @@
 # make.sh HEED -- small runs of every task as the program HEED makes them, with their data, in runs.tar.gz, and in
 # expected/ what it then says of them (run.sh). Made once, by heed 0.1.0 of 2026-11-22: later programs open these runs,
 # resume them to the same bits and say the same. Everything is computed with the generic instructions, which are exact.
+# On 2026-11-28 the gradient of attention, and with it what follows from it in expected/, changed in its last digits.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 HEED=$1

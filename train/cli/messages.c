@@ -10,8 +10,7 @@ void print_event(const char *event, const char *note) {
     char text[PLAIN];
     json_t *o =
         json_pack("{s:s, s:s}", "event", event, "note", heed_format_line(text, sizeof text, note));
-    json_dumpf(o, stderr, JSON_COMPACT);
-    fputc('\n', stderr);
+    write_json(stderr, o, 9);
     json_decref(o);
 }
 

@@ -245,6 +245,8 @@ void add_help(heed_text *out, const char *help);
 
 /* After this call JSON is always complete: the program exits if memory for it runs out. */
 void whole_json(void);
+/* Writes v as a line, numbers with so many digits; controls of a terminal are escaped. */
+bool write_json(FILE *file, const json_t *v, int digits);
 /* Prints v on one line of stdout, and frees it. */
 void print_json(program *p, json_t *v);
 /* A probability for people: "0.42", in percent "42.0", or for a column of them "0.4200"; with up to
@@ -255,8 +257,10 @@ const char *probability_text(char text[16], double p, probability_form form);
 /* After an empty line, names the pictures that a command wrote: png, unless it is "", and --svg. */
 void print_drawn(const program *p, const char *png);
 json_t *json_number(double x); /* null if not finite */
-/* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. */
+/* A path or other external text: bytes that are not UTF-8 become U+FFFD; NULL becomes null. What a
+ * model made may hold NUL characters, and is given with its length. */
 json_t *json_text(const char *text);
+json_t *json_bytes(const char *text, size_t n);
 json_t *json_texts(const char *const *list, int count);
 json_t *json_numbers(const heed_real *x, int count);
 json_t *json_doubles(const double *x, int count);

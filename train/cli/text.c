@@ -42,11 +42,27 @@ static void *json_memory(size_t size) {
 
 void whole_json(void) { json_set_alloc_funcs(json_memory, free); }
 
+/* jansson writes whole characters, and leaves DEL and C1 controls, which a terminal obeys. */
+static int put_escaped(const char *bytes, size_t n, void *file) {
+    for (const char *end = bytes + n; bytes < end;) {
+        int32_t code;
+        size_t length = heed_utf8_read(bytes, (size_t)(end - bytes), &code);
+        if (code >= 0x7F && code < 0xA0)
+            fprintf(file, "\\u%04x", (unsigned)code);
+        else
+            fwrite(bytes, 1, length, file);
+        bytes += length;
+    }
+    return ferror((FILE *)file) ? -1 : 0;
+}
+
+bool write_json(FILE *file, const json_t *v, int digits) {
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION((size_t)digits);
+    return v && json_dump_callback(v, put_escaped, file, flags) == 0 && putc('\n', file) != EOF;
+}
+
 void print_json(program *p, json_t *v) {
-    if (!v || json_dumpf(v, stdout, JSON_REAL_PRECISION(9) | JSON_COMPACT) != 0)
-        heed_fail(p->c, HEED_FAILED, "cannot write the result as JSON");
-    else
-        putchar('\n');
+    if (!write_json(stdout, v, 9)) heed_fail(p->c, HEED_FAILED, "cannot write the result as JSON");
     json_decref(v);
 }
 
@@ -74,19 +90,21 @@ void print_drawn(const program *p, const char *png) {
 
 json_t *json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-json_t *json_text(const char *text) {
-    json_t *whole = text ? json_string(text) : json_null();
+json_t *json_bytes(const char *text, size_t n) {
+    json_t *whole = json_stringn(n ? text : "", n);
     heed_text valid = {.c = NULL};
-    for (const char *s = text; !whole && *s;) {
+    for (const char *s = text, *end = s + n; !whole && s < end;) {
         int32_t code;
-        size_t n = heed_utf8_read(s, SIZE_MAX, &code);
-        heed_text_put(&valid, code < 0 ? "\uFFFD" : s, code < 0 ? strlen("\uFFFD") : n);
-        s += n;
+        size_t length = heed_utf8_read(s, (size_t)(end - s), &code);
+        heed_text_put(&valid, code < 0 ? "\uFFFD" : s, code < 0 ? strlen("\uFFFD") : length);
+        s += length;
     }
-    if (!whole) whole = json_string(valid.s ? valid.s : "");
+    if (!whole) whole = json_stringn(valid.s ? valid.s : "", valid.n);
     heed_text_free(&valid);
     return whole;
 }
+
+json_t *json_text(const char *text) { return text ? json_bytes(text, strlen(text)) : json_null(); }
 
 json_t *json_texts(const char *const *list, int count) {
     json_t *texts = json_array();

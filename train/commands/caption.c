@@ -114,10 +114,11 @@ static bool look(program *p, const heed_inspection *s, const char *path, json_t 
 
 /* ---- one caption ---- */
 
-static json_t *caption_json(const translator *k, const char *made) {
+static json_t *caption_json(const translator *k, const heed_text *made) {
     const heed_generated *t = &k->about;
-    return json_pack("{s:s, s:i, s:b, s:o}", "caption", made, "tokens", t->count, "ended",
-                     (int)t->ended, "log_probability", json_number(t->log_probability));
+    return json_pack("{s:o, s:i, s:b, s:o}", "caption", json_bytes(made->s, made->n), "tokens",
+                     t->count, "ended", (int)t->ended, "log_probability",
+                     json_number(t->log_probability));
 }
 
 /* Adds words and attention of the current caption to o (or NULL), and writes the picture. The
@@ -151,7 +152,7 @@ static bool show(program *p, work *w, const char *name, int sample, json_t *o, j
     bool ok = translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
     if (ok && !o) warn_of_end(p, &w->k, name);
     if (ok && o) {
-        json_t *own = caption_json(&w->k, made.s);
+        json_t *own = caption_json(&w->k, &made);
         if (sample == 0) json_object_update(o, own);
         json_array_append(all, own);
         json_decref(own);

@@ -137,7 +137,7 @@ static json_t *sample_json(const stream *s) {
     char number[16];
     for (int i = s->prompt_tokens; i < s->count; i++)
         json_array_append_new(tokens, json_text(heed_class_label(s->run, s->ids[i], number)));
-    return json_pack("{s:s, s:o}", "text", s->all.s ? s->all.s : "", "tokens", tokens);
+    return json_pack("{s:o, s:o}", "text", json_bytes(s->all.s, s->all.n), "tokens", tokens);
 }
 
 /* ---- the command ---- */

@@ -281,8 +281,7 @@ static void print_json_line(progress *g, const heed_report *r) {
                                             json_number(r->metric), "bits_per_byte",
                                             json_number(r->bits_per_byte), "best", r->best));
     if (r->event == HEED_FIT_NOTE) json_object_set_new(o, "note", json_text(r->note));
-    json_dumpf(o, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    fputc('\n', stderr);
+    write_json(stderr, o, 9);
     json_decref(o);
 }
 

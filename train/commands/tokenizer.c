@@ -197,7 +197,7 @@ static bool decode_one(program *p, void *user, const char *text, size_t n) {
     int count = read_ids(p, k, text, ids);
     bool ok = count >= 0 && heed_decode(k, ids, (size_t)count, &out);
     if (ok && flag_on(p, "json"))
-        print_json(p, json_pack("{s:o}", "text", json_text(out.s ? out.s : "")));
+        print_json(p, json_pack("{s:o}", "text", json_bytes(out.s, out.n)));
     else if (ok) {
         print_made(out.s, out.n);
         putchar('\n');

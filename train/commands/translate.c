@@ -46,12 +46,12 @@ typedef struct {
 /* ---- one text ---- */
 
 /* {input, output, tokens, ended, log_probability, attention} */
-static void print_object(program *p, const work *w, const char *text, size_t n, const char *made,
-                         const alignment *a) {
+static void print_object(program *p, const work *w, const char *text, size_t n,
+                         const heed_text *made, const alignment *a) {
     const heed_generated *t = &w->k.about;
-    json_t *o = json_pack("{s:o, s:s, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
-                          made, "tokens", t->count, "ended", (int)t->ended, "log_probability",
-                          json_number(t->log_probability));
+    json_t *o = json_pack("{s:o, s:o, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
+                          json_bytes(made->s, made->n), "tokens", t->count, "ended", (int)t->ended,
+                          "log_probability", json_number(t->log_probability));
     if (a)
         json_object_set_new(o, "attention",
                             json_pack("{s:i, s:o, s:o, s:o}", "layer", a->layer, "source",
@@ -64,7 +64,7 @@ static void print_object(program *p, const work *w, const char *text, size_t n, 
 /* Draws the alignment under source and target, or beside that of the other run, each then under its
  * run's name. */
 static bool draw(program *p, work *w, const alignment *a, const char *text, size_t n,
-                 const char *made, bool svg, const char *path) {
+                 const heed_text *made, bool svg, const char *path) {
     alignment both[2] = {*a};
     const char *titles[2] = {p->argv[0], flag_text(p, "beside")};
     if (w->beside.run) {
@@ -74,7 +74,7 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
         return ok;
     }
     heed_text title = {.c = p->c};
-    heed_text_add(&title, "%.*s \u2192 %s", (int)n, text, made);
+    heed_text_add(&title, "%.*s \u2192 %s", (int)n, text, made->s);
     titles[0] = title.s ? title.s : "";
     bool ok = alignment_draw(p->c, both, titles, 1, svg, path);
     heed_text_free(&title);
@@ -86,7 +86,7 @@ static bool looks(const program *p) {
 }
 
 static bool show_attention(program *p, work *w, const alignment *a, const char *text, size_t n,
-                           const char *made) {
+                           const heed_text *made) {
     static const char *const keys[] = {"png", "svg"};
     char path[1024], number[16];
     bool json = flag_on(p, "json");
@@ -103,14 +103,14 @@ static bool show_attention(program *p, work *w, const alignment *a, const char *
     return true;
 }
 
-static bool show(program *p, work *w, const char *text, size_t n, const char *made) {
+static bool show(program *p, work *w, const char *text, size_t n, const heed_text *made) {
     alignment a = {0};
     bool attends = looks(p), ok = !attends || alignment_of(&w->k, p->flags, &a);
     if (ok) {
         if (flag_on(p, "json"))
             print_object(p, w, text, n, made, attends ? &a : NULL);
         else {
-            print_made(made, strlen(made));
+            print_made(made->s, made->n);
             putchar('\n');
         }
         ok = !attends || show_attention(p, w, &a, text, n, made);
@@ -129,10 +129,11 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
                      "the text has a tab in it, and is read as a source as a whole; hint: cut -f1");
         w->tab = true;
     }
-    bool ok = translate(&w->k, text, n) && translated_text(&w->k, &made);
+    bool ok =
+        translate(&w->k, text, n) && translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
     if (ok && !w->k.about.ended)
         heed_message(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
-    ok = ok && show(p, w, text, n, made.s ? made.s : "");
+    ok = ok && show(p, w, text, n, &made);
     heed_text_free(&made);
     return ok;
 }

@@ -132,9 +132,6 @@ json_t *worked_json(const explaining *e) {
 }
 
 void print_exact(explaining *e, json_t *v) {
-    if (!v || json_dumpf(v, stdout, JSON_REAL_PRECISION(17) | JSON_COMPACT) != 0)
-        heed_fail(e->c, HEED_FAILED, "cannot write the result as JSON");
-    else
-        putchar('\n');
+    if (!write_json(stdout, v, 17)) heed_fail(e->c, HEED_FAILED, "cannot write the result as JSON");
     json_decref(v);
 }
