@@ -367,3 +367,23 @@ fits_in 100 compare one seed-2 again
 { echo "              THE CAPITALS OF ALL COUNTRIES" && cat facts.txt; } >heading.txt
 run train gpt heading.txt -o heading $SMALL
 says 'heed generate heading --prompt "THE CAPITALS OF"'
+
+# What a short text's error suggests works, and so does what the warning of a long warm-up suggests.
+printf 'the cat sat on the mat\n' >short.txt
+for task in gpt mlm; do
+    run train $task short.txt -o short --steps 1 --batch 2
+    refuses 3 "hint: --block"
+    run train $task short.txt -o short-$task --steps 1 --batch 2 $(sed -n 's/.*hint: //p' err)
+    status 0
+done
+printf a >one.txt
+run train gpt short.txt --val one.txt -o short --steps 1 --block 8
+refuses 3 "no text is left to validate: one.txt"
+run train gpt short.txt -o warm --steps 3 --batch 2 --block 8 --warmup 5
+status 0
+warns "--warmup 5 is longer than the 3 steps"
+run resume warm --steps 4
+warns "--warmup 5 is longer than the 4 steps"
+run resume warm --steps 6
+status 0
+hides "is longer than"
