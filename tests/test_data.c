@@ -293,7 +293,7 @@ TEST(corpus_short_and_bad_text_is_refused) {
         {"", {.block = 4}, "is empty"},
         {"a\0b", {.block = 4}, "NUL"},
         {"a b a", {.block = 4}, "expected at least 5 tokens (1 x 5 for `block = 4`), found 3"},
-        {"a b a b a b", {.block = 8}, "hint: a longer text"},
+        {"a b a b a b", {.block = 8}, "hint: `block = 5`"},
         {TWENTY, {.block = 32}, "hint: `block = 19`"},
         {"a b a b a b",
          {.block = 4, .val_split = 0.1},

@@ -159,8 +159,9 @@ TEST(exchange_exports_only_what_is_published) {
     refuses_export(&heed_model_mlm, "norm=pre", "expected `norm = post`, found `norm = pre`");
     refuses_export(&heed_model_gpt, "hard=true", "`hard = true`");
     refuses_export(&heed_model_gpt, "activation=tanh", NULL);
-    refuses_export(&heed_model_cnn, "image-size=8 channels=1 classes=2",
-                   "architecture is like the model cnn; hint: `onnx = FILE` writes any run");
+    refuses_export(
+        &heed_model_cnn, "image-size=8 channels=1 classes=2",
+        "architecture is like the model cnn; hint: `export RUN --onnx model.onnx` writes any run");
     refuses_export(&heed_model_mlm, "token-types=0", "`token-types = 0`: type_vocab_size of");
 }
 

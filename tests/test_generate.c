@@ -83,6 +83,7 @@ static void check_samples(const built *b, int32_t end) {
     heed_generation a = {.prompt = tokens, .prompt_count = 3, .count = MADE, .temperature = 2};
     a.has_end = true, a.end = end;
     a.never = never, a.never_count = 2;
+    a.repetition_penalty = 1.5;
     a.sample = 5, a.samples = SAMPLES;
     CHECK(heed_generate(b->model, b->self, b->t, &a, all[0], about));
     a.samples = 0;
@@ -188,9 +189,15 @@ TEST(generation_draws_as_from_a_sorted_list) {
 
 TEST(heed_generation_refuses_numbers_out_of_range) {
     built b = build(&heed_model_gpt, NULL, SMALL);
-    heed_generation wrong[] = {{.count = -1},          {.temperature = NAN}, {.temperature = -1},
-                               {.top_k = -1},          {.top_p = 1.5},       {.top_p = NAN},
-                               {.length_penalty = NAN}};
+    heed_generation wrong[] = {{.count = -1},
+                               {.temperature = NAN},
+                               {.temperature = -1},
+                               {.top_k = -1},
+                               {.top_p = 1.5},
+                               {.top_p = NAN},
+                               {.length_penalty = NAN},
+                               {.repetition_penalty = -1},
+                               {.repetition_penalty = NAN}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int32_t out[6];
         CHECK(generate(&b, wrong[i], out) == -1);
@@ -200,6 +207,38 @@ TEST(heed_generation_refuses_numbers_out_of_range) {
     CHECK(!heed_generate(b.model, b.self, b.t, &(heed_generation){.prompt_count = 3}, NULL, NULL));
     CHECK(heed_ctx_status(b.c) == HEED_USAGE);
     heed_clear(b.c);
+    DISCARD(b);
+}
+
+/* A model whose logits are always the same: the most probable tokens after {3, 5, 7}, and log p of
+ * ten. Values: RepetitionPenaltyLogitsProcessor of transformers 5, then log_softmax and argmax. */
+TEST(generation_penalizes_repetition_as_transformers) {
+    static const heed_real logits[] = {1.5, -0.25, 0.75, 2.0, 1.25, -1.0,
+                                       0.5, 1.75,  -0.5, 1.0, 0.25};
+    static const struct {
+        double penalty, add, log_p;
+        int32_t made[6];
+    } cases[] = {{0, 0, -14.222061511831756, {3, 3, 3, 3, 3, 3}},
+                 {1, 0, -14.222061511831756, {3, 3, 3, 3, 3, 3}},
+                 {1.3, 0, -17.157027037900043, {3, 3, 3, 3, 3, 3}},
+                 {2, 0, -18.64939909169497, {0, 4, 3, 3, 3, 3}},
+                 {5, 0, -18.90252310258453, {0, 4, 9, 2, 6, 3}},
+                 {0.5, 0, -6.581944655745912, {3, 3, 3, 3, 3, 3}},
+                 {2, -3, -16.944709255944474, {0, 4, 3, 3, 3, 3}}};
+    built b = build(&heed_model_gpt, NULL, SMALL "head-bias=true");
+    memset(param(&b, "norm.weight")->x, 0, 8 * sizeof(heed_real));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int uncached = 0; uncached < 2; uncached++) {
+            int32_t made[10];
+            heed_generated about;
+            heed_generation a = {.prompt = tokens, .prompt_count = 3, .count = 10};
+            a.repetition_penalty = cases[i].penalty, a.uncached = uncached;
+            for (int j = 0; j < 11; j++)
+                param(&b, "head.bias")->x[j] = logits[j] + (heed_real)cases[i].add;
+            CHECK(heed_generate(b.model, b.self, b.t, &a, made, &about));
+            CHECK(memcmp(made, cases[i].made, sizeof cases[i].made) == 0);
+            CHECK_CLOSE(about.log_probability, cases[i].log_p, 1e-4);
+        }
     DISCARD(b);
 }
 

@@ -435,6 +435,38 @@ TEST(hugging_face_added_tokens_share_white_space) {
     check_ids("spaces", file, "ab     x", 2, (const int32_t[]){3, 1});
 }
 
+/* Of tokens that overlap the leftmost one is found, and there the longest one; reading on for a
+ * longer one in vain is not repeated at each place: what tokenizers 0.23.3 gives. */
+TEST(hugging_face_finds_overlapping_added_tokens) {
+    enum { LONGEST = 999, LETTERS = 1000000 };
+    static const char *const texts[] = {"a", "ab", "abcde", "bcdef", "cd", "fab", "efa", "xcdy"};
+    heed_ctx *c = open_ctx();
+    heed_text file = {.c = c}, text = {.c = c};
+    heed_text_add(&file, "{\"added_tokens\":[");
+    for (int i = 0; i < 8; i++)
+        heed_text_add(&file, "{\"id\":%d,\"content\":\"%s\"},", i + 2, texts[i]);
+    for (int i = 1; i <= LONGEST; i++) {
+        heed_text_add(&file, "%s{\"id\":%d,\"content\":\"", i > 1 ? "," : "", i + 9);
+        for (int j = 0; j < i; j++) heed_text_add(&file, "a");
+        heed_text_add(&file, "z\"}");
+    }
+    heed_text_add(&file, "],\"model\":{" VOCAB_OF("\"x\":1") "}}");
+    check_ids("overlap", file.s, "abcdefabcdabcdeffabefabcdbcdefcdyxcdy", 13,
+              (const int32_t[]){4, 7, 6, 4, 0, 7, 8, 0, 6, 5, 6, 0, 9});
+    heed_tokenizer *k = heed_tokenizer_open(c, folder_of("overlap", file.s));
+    for (int i = 0; i < LETTERS; i++) heed_text_add(&text, "a");
+    heed_text_add(&text, "z");
+    heed_tokens t = {0};
+    const size_t last = LETTERS - LONGEST;
+    CHECK(k && heed_encode(k, text.s, text.n, &t) && t.count == last + 1);
+    CHECK(t.count == last + 1 && t.ids[0] == 2 && t.ids[last - 1] == 2);
+    CHECK(t.count == last + 1 && t.ids[last] == LONGEST + 9);
+    heed_tokens_free(&t);
+    heed_text_free(&file);
+    heed_text_free(&text);
+    CLOSE(c);
+}
+
 /* An added token is not one of the model's: it is found as the normalizers leave it, or not. */
 TEST(hugging_face_added_tokens_are_not_words) {
     check_ids("added",

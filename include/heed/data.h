@@ -97,6 +97,8 @@ char *heed_text_read(heed_ctx *c, const char *path, size_t *n);
 typedef struct { /* of the text as heed_text_read returns it */
     size_t bytes, characters;
     size_t lines, empty, longest; /* lines, those of no bytes, bytes of the longest */
+    size_t
+        continued; /* lines that begin in lower case, as those of prose that is broken at a width */
     size_t returns; /* carriage returns in the file: they are line ends, or part of one */
 } heed_text_facts;
 /* Reads a text file of any size; false, with an error, as heed_text_read. */

@@ -24,6 +24,8 @@ typedef struct {
     int top_k;             /* sampling: only the k most probable tokens; 0: all */
     double top_p; /* sampling: of these, only the fewest that reach this share of their total
                      probability, from 0 to 1; 0: all. Holtzman et al. 2020, sec. 3.1 */
+    double repetition_penalty; /* logits of tokens in the prompt and the output so far are divided
+                                  by it if positive, else multiplied; 0 or 1: none */
     const int32_t *never; /* tokens that are not chosen; those outside the vocabulary, as -1, have
                              no effect. They count in the probabilities of the others */
     int never_count;

@@ -162,6 +162,14 @@ typedef struct {
     size_t index, trained; /* in `part`, and in the training part */
 } heed_duplicate;
 bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
+/* Two pictures with the same pixels in different classes. */
+typedef struct {
+    heed_part part[2];
+    size_t index[2]; /* in its part */
+} heed_images_conflict;
+/* Counts the pictures, each once, that are in several classes, in any parts; fills the first `most`
+ * of out. 0 on error. */
+size_t heed_images_conflicts(const heed_images *k, heed_images_conflict *out, size_t most);
 /* The number of pictures of a class in a part; label -1: of all classes. */
 size_t heed_images_count(const heed_images *k, heed_part part, int label);
 /* From now on, training batches have class weights by the inverse of the classes' frequency:

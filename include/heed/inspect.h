@@ -392,6 +392,7 @@ typedef struct {
     const char *run; /* the training's folder; files are written to snapshots/ITEM-STEP.npz in it */
     int64_t count;   /* snapshots, spread evenly from the first step to the last; at least 1 */
     int items;       /* how many inputs from the start of the validation part; 0: 1 */
+    int tokens;      /* of a text of the validation part; 0: 24 */
     const char *input; /* a text, "SOURCE <tab> TARGET" or a picture's path instead; or NULL */
 } heed_snapshots_args;
 typedef struct heed_snapshots heed_snapshots;

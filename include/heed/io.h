@@ -46,8 +46,9 @@ typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT, HEED_CHOICE } heed_opt
 typedef struct {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
     heed_option_kind kind;
-    const char *value;   /* default, as text; "" none */
-    double min, max;     /* for numbers, inclusive; both 0: any; max INFINITY: no upper limit */
+    const char *value; /* default, as text; "" none */
+    double min, max;   /* for numbers, inclusive; both 0: any; max INFINITY: no upper limit. A text
+                          with max > 1 may be given in several flags: they are joined by \x1E */
     const char *choices; /* "pre|post" */
     const char *help;
     const char *group; /* heading in --help and in `heed init`; NULL: as in the row before */

@@ -85,10 +85,12 @@ typedef struct {
     size_t val_target_unknown, val_target_tokens;          /* of the pairs not trained on */
     int longest, target_longest; /* most tokens in any source and target, uncut, [SEP] included: the
                                     block that leaves nothing out; 0 for targets that are labels */
-    size_t conll;                /* columns of a CoNLL file of tags; 0: another file */
-    int column[2];               /* of its words and of its labels, from 1 */
-    int block;                   /* the argument, or what was chosen */
-    bool per_word;               /* the labels are of words */
+    size_t untaught; /* validation texts, or words, whose label no text of the training part has */
+    const char *untaught_label; /* the first such label */
+    size_t conll;               /* columns of a CoNLL file of tags; 0: another file */
+    int column[2];              /* of its words and of its labels, from 1 */
+    int block;                  /* the argument, or what was chosen */
+    bool per_word;              /* the labels are of words */
     int classes;
     const char *const *labels;
     uint64_t checksum;
@@ -106,6 +108,14 @@ typedef struct {
     const char *source, *target, *note;
 } heed_pair;
 bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out);
+/* Two pairs of one source with different targets, and their files. */
+typedef struct {
+    heed_pair pair[2];
+    const char *path[2];
+} heed_pairs_conflict;
+/* Counts the sources, of both parts, that have different targets; fills the first `most` of out. 0
+ * on error. */
+size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_t most);
 
 /* A batch: src (B,S) and its padding, and for translation ids (B,T) = [CLS] target and their
  * padding, labels (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels

@@ -70,7 +70,8 @@ typedef struct {
     const char *title;        /* the input, in one line */
     const char *model, *task; /* "tiny gpt, step 300"; "gpt" */
     const char *note;         /* specific to this record: a subset, a cut; or NULL */
-    int64_t step;             /* training step; -1: unknown */
+    const char *run; /* whose weights these are, so that models can be told apart; or NULL */
+    int64_t step;    /* training step; -1: unknown */
     int axis_count, block_count, map_count, guess_count;
     const heed_record_axis *axes;
     const heed_record_block *blocks;
@@ -94,7 +95,7 @@ int heed_record_add_map(heed_record *r, const heed_record_map *m);
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g);
 /* Sets the texts that are not NULL. */
 typedef struct {
-    const char *title, *model, *task, *note;
+    const char *title, *model, *task, *note, *run;
 } heed_record_texts;
 bool heed_record_describe(heed_record *r, heed_record_texts t);
 /* pixels (height,width,channels), channels 1 or 3, which are copied. */

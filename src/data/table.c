@@ -236,18 +236,32 @@ static bool are_unique(const heed__table *t, const heed__cut *names, size_t coun
 
 /* ---- what the first rows say ---- */
 
+static size_t count_words(heed__cut text) {
+    size_t count = 0;
+    for (heed__cut word; heed__next_word(&text, &word);) count++;
+    return count;
+}
+
+/* Whether a field may be the name of a column. */
+static bool may_name(const heed__schema *k, heed__cut field) {
+    bool any = place_in(numbers, field) || place_in(languages, field);
+    for (int side = 0; side < HEED__SIDES; side++) any = any || means(k, side, field, true);
+    return any && count_words(field) <= 2;
+}
+
 /* A column in the rows after the first one. */
 typedef struct {
     size_t bytes, different, same; /* same: rows with the first row's text */
     bool numbers, pictures;        /* all are numbers; names of pictures */
     bool counts, counted;          /* each is its row's number; the first row's is, too */
     bool repeated;                 /* each occurs again */
+    bool hints;                    /* one may name a column, as the first row's may */
 } look;
 
 enum { LOOKED = 200, LOOKED_BYTES = 1 << 20 };
 
-static void look_at_field(look *of, heed__names *seen, size_t *times, size_t row, double *last,
-                          heed__cut first, const char *text) {
+static void look_at_field(const heed__schema *k, look *of, heed__names *seen, size_t *times,
+                          size_t row, double *last, heed__cut first, const char *text) {
     double value;
     heed__cut cut = cut_of(text);
     bool number = heed__number(text, &value);
@@ -256,6 +270,7 @@ static void look_at_field(look *of, heed__names *seen, size_t *times, size_t row
     of->numbers = of->numbers && number;
     of->counts = of->counts && number && (value == *last + 1 || (row == 0 && isnan(*last)));
     of->pictures = of->pictures && heed__is_picture_name(heed__without_number(cut));
+    of->hints = of->hints || may_name(k, cut);
     *last = number ? value : (double)NAN;
     int32_t at = heed__names_add(seen, cut.s, cut.n);
     if (at >= 0) times[at]++;
@@ -264,7 +279,7 @@ static void look_at_field(look *of, heed__names *seen, size_t *times, size_t row
 /* Looks at a copy of the rows after the first one, as reading modifies them; their number. A row
  * that is wrong ends the look. */
 static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
-    heed_ctx *c = heed_open(NULL);
+    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_csv rows = t->rows;
     heed_text copy = {.c = c};
     size_t left = (size_t)(rows.end - rows.at), n = left < LOOKED_BYTES ? left : LOOKED_BYTES;
@@ -285,8 +300,8 @@ static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
     while (times && count < LOOKED && rows.at && heed_csv_next(&rows) && rows.count == t->width &&
            (rows.ended || n == left)) {
         for (size_t i = 0; i < t->shown; i++)
-            look_at_field(&of[i], &seen[i], times + i * LOOKED, count, &last[i], t->first[i],
-                          rows.fields[i]);
+            look_at_field(t->schema, &of[i], &seen[i], times + i * LOOKED, count, &last[i],
+                          t->first[i], rows.fields[i]);
         count++;
     }
     for (size_t i = 0; i < t->shown; i++) {
@@ -296,15 +311,11 @@ static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
         if (count < 2) of[i].counts = false;
         heed__names_free(&seen[i]);
     }
+    if (!c || heed_ctx_status(c) == HEED_FAILED)
+        heed_fail(t->c, HEED_FAILED, "%s", heed_ctx_error(c));
     heed__free(times);
     heed_text_free(&copy);
     heed_close(c);
-    return count;
-}
-
-static size_t count_words(heed__cut text) {
-    size_t count = 0;
-    for (heed__cut word; heed__next_word(&text, &word);) count++;
     return count;
 }
 
@@ -438,7 +449,9 @@ static bool is_data(const heed__table *t) {
     look of[HEED__FIRST];
     size_t rows = look_at(t, of), source = t->column[HEED__SOURCE],
            target = t->column[HEED__TARGET];
-    bool unlike = t->hints >= 2, alone = false;
+    size_t hints = 0;
+    for (size_t i = 0; i < t->shown; i++) hints += !of[i].hints && may_name(k, t->first[i]);
+    bool unlike = hints >= 2, alone = false;
     for (int side = 0; side < HEED__SIDES; side++) {
         size_t i = t->column[side];
         double value;
@@ -453,8 +466,8 @@ static bool is_data(const heed__table *t) {
         unlike = unlike || (rows && of[source].pictures &&
                             !heed__is_picture_name(heed__without_number(t->first[source])));
     else if (k->labels && target < t->shown && !k->words)
-        unlike = !of[target].same && (unlike || alone || (rows >= SOME && t->hints));
-    return !unlike || ask(t);
+        unlike = !of[target].same && (unlike || alone || (rows >= SOME && hints));
+    return !heed__stopped(t->c) && (!unlike || ask(t));
 }
 
 /* ---- choosing ---- */
@@ -464,12 +477,7 @@ static void keep_first(heed__table *t, const heed__cut *names, size_t count) {
     t->hints = 0;
     t->shown = count < HEED__FIRST ? count : HEED__FIRST;
     memcpy(t->first, names, t->shown * sizeof *names);
-    for (size_t i = 0; i < t->shown; i++) {
-        bool any = place_in(numbers, names[i]) || place_in(languages, names[i]);
-        for (int side = 0; side < HEED__SIDES; side++)
-            any = any || means(t->schema, side, names[i], true);
-        t->hints += any && count_words(names[i]) <= 2;
-    }
+    for (size_t i = 0; i < t->shown; i++) t->hints += may_name(t->schema, names[i]);
 }
 
 /* By what the caller named. A name that is also the number of a column is a name only beside a

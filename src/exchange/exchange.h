@@ -22,10 +22,15 @@ bool heed__keys_read(heed_ctx *c, const heed_published *p, const json_t *config,
                      heed_config *f);
 /* The settings and keys of a run as config.json. NULL: p cannot have them, see the error. */
 json_t *heed__keys_write(const heed_run *r, const heed_published *p);
+/* The run as hints name it. */
+static inline const char *heed__export_source(const heed_run *r) {
+    return *r->dir ? r->dir : "RUN";
+}
 /* Whether f has all settings that p requires. Unless `expected` is NULL, appends those that differ
- * to it, as p requires them, and to `found`, as they are: " `norm = post` `bracket = true`". */
+ * to it, as p requires them, and to `found`, as they are: " `norm = post` `bracket = true`"; and to
+ * `flags`, as p requires them: " --norm post --bracket". */
 bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *expected,
-                    heed_text *found);
+                    heed_text *found, heed_text *flags);
 
 /* Refuses a file of the folder that is there, but is a pipe or a device: reading it might never
  * end. */

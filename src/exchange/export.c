@@ -13,31 +13,33 @@ static const heed_published *choose(const heed_run *r) {
     if (!p) {
         heed_fail(r->c, HEED_USAGE,
                   "run cannot be exported: no published architecture is like the model %s; hint: "
-                  "`onnx = FILE` writes any run",
-                  r->model->name);
+                  "`export %s --onnx model.onnx` writes any run",
+                  r->model->name, heed__export_source(r));
         return NULL;
     }
     for (; p->type; p++)
-        if (heed__keys_fit(r->config, p, NULL, NULL)) return p;
-    heed_text expected = {.c = r->c}, found = {.c = r->c};
-    heed__keys_fit(r->config, p = r->model->published, &expected, &found);
+        if (heed__keys_fit(r->config, p, NULL, NULL, NULL)) return p;
+    heed_text expected = {.c = r->c}, found = {.c = r->c}, flags = {.c = r->c};
+    heed__keys_fit(r->config, p = r->model->published, &expected, &found, &flags);
     const char *list = p->architectures;
     heed__list_word(&list, class);
-    const char *data = heed_config_text(r->config, "data");
     heed_fail(r->c, HEED_USAGE,
-              "run cannot be exported as %s: expected%s, found%s; hint: `train %s %s` with the "
-              "expected settings makes one that can be; `onnx = FILE` writes any run",
+              "run cannot be exported as %s: expected%s, found%s; hint: `train %s -c "
+              "%s/config.conf%s -o %s-exportable` makes one that can be; `export %s --onnx "
+              "model.onnx` writes any run",
               class, expected.s ? expected.s : "", found.s ? found.s : "", r->model->name,
-              *data ? data : "DATA");
+              heed__export_source(r), flags.s ? flags.s : "", heed__export_source(r),
+              heed__export_source(r));
     heed_text_free(&expected);
     heed_text_free(&found);
+    heed_text_free(&flags);
     return NULL;
 }
 
 bool heed_import_is_headless(const heed_run *r) {
     if (!r || r->step >= 0 || *heed_config_text(r->config, "data")) return false;
     const heed_published *p = r->model->published;
-    while (p && p->type && !heed__keys_fit(r->config, p, NULL, NULL)) p++;
+    while (p && p->type && !heed__keys_fit(r->config, p, NULL, NULL, NULL)) p++;
     return p && p->type && p->vectors;
 }
 

@@ -268,8 +268,14 @@ static bool has_value(const heed_config *f, const char *setting, const char *val
     return heed__same_value(own, value) || strcmp(own, "auto") == 0;
 }
 
+static bool put_flag(heed_text *out, const heed_config *f, const char *setting, const char *value) {
+    bool is_switch = kind_of(f, setting) == HEED_BOOL, on = strcmp(value, "true") == 0;
+    return is_switch ? heed_text_add(out, " --%s%s", on ? "" : "no-", setting)
+                     : heed_text_add(out, " --%s %s", setting, value);
+}
+
 bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *expected,
-                    heed_text *found) {
+                    heed_text *found, heed_text *flags) {
     char word[HEED__WORD_SIZE];
     bool fit = true;
     for (const char *list = p->settings; heed__list_word(&list, word);) {
@@ -280,6 +286,7 @@ bool heed__keys_fit(const heed_config *f, const heed_published *p, heed_text *ex
         if (!expected) break;
         heed_text_add(expected, " `%s = %s`", word, value);
         heed_text_add(found, " `%s = %s`", word, heed_config_text(f, word));
+        put_flag(flags, f, word, value);
     }
     return fit;
 }
@@ -312,17 +319,18 @@ static json_t *key_value(const heed_run *r, const heed_published_key *k) {
         if (!heed__same_value(heed_config_text(r->config, first),
                               heed_config_text(r->config, other))) {
             heed_fail(r->c, HEED_USAGE,
-                      "run cannot be exported: `%s = %s`: expected the same as `%s = %s`", other,
-                      heed_config_text(r->config, other), first,
-                      heed_config_text(r->config, first));
+                      "run cannot be exported: `%s = %s`: expected the same as `%s = %s`; hint: "
+                      "`export %s --onnx model.onnx` writes any run",
+                      other, heed_config_text(r->config, other), first,
+                      heed_config_text(r->config, first), heed__export_source(r));
             return NULL;
         }
     json_t *v = setting_value(r, k, first);
     if (!v)
         heed_fail(r->c, HEED_USAGE,
                   "run cannot be exported: `%s = %s`: %s of the published model has no such value; "
-                  "hint: `onnx = FILE` writes any run",
-                  first, heed_config_text(r->config, first), k->key);
+                  "hint: `export %s --onnx model.onnx` writes any run",
+                  first, heed_config_text(r->config, first), k->key, heed__export_source(r));
     return v;
 }
 

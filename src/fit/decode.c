@@ -43,6 +43,7 @@ typedef struct {
     int candidates;
     bool stopped, found;
     heed__choice *order; /* (V), allocated at the first draw */
+    bool *seen;          /* (V): tokens that the repetition penalty has met; as order */
     int32_t *out;        /* the outputs of all samples; of a beam, the best that has ended */
     heed_generated *about;
     double rank; /* its score divided by the length penalty */
@@ -144,6 +145,24 @@ static heed_random draws(const search *s, uint32_t sample) {
     return heed_random_at(a->seed, "sample", total_of(s), sample);
 }
 
+/* Divides the positive logits of tokens that the hypothesis has by the penalty, and multiplies the
+ * negative ones, once each. Keskar et al. 2019, sec. 4.1, as in transformers. */
+static bool penalize(search *s, int row, heed_real *logits, int vocab) {
+    heed_real penalty = (heed_real)s->a->repetition_penalty;
+    if (penalty == 0 || penalty == 1) return true;
+    if (!s->seen) s->seen = heed__alloc(heed_tape_ctx(s->t), (size_t)vocab);
+    if (!s->seen) return false;
+    const int32_t *ids = ids_of(s, &s->now, row);
+    for (size_t i = 0; i < total_of(s); i++) {
+        if (ids[i] < 0 || ids[i] >= vocab || s->seen[ids[i]]) continue;
+        heed_real *x = &logits[ids[i]];
+        *x = *x > 0 ? *x / penalty : *x * penalty;
+        s->seen[ids[i]] = true;
+    }
+    memset(s->seen, 0, (size_t)vocab);
+    return true;
+}
+
 /* Excludes the tokens that are never chosen. */
 static void exclude(const heed_generation *a, heed_real *logits, int vocab) {
     for (int i = 0; i < a->never_count; i++)
@@ -191,6 +210,7 @@ static bool find_candidates(search *s) {
         for (int i = 0; i < (first ? s->live : rows); i++) {
             heed_real *logits = y->x + (first ? 1 : (size_t)i + 1) * each - vocab;
             if (i == 0 || !first) { /* all first tokens are drawn from the same logits */
+                if (!penalize(s, row + i, logits, (int)vocab)) return false;
                 sum = log_sum(logits, (int)vocab);
                 exclude(s->a, logits, (int)vocab);
             }
@@ -332,6 +352,10 @@ static bool check(search *s) {
                          "number of samples is wrong: expected 1 to %d at once, and one with a "
                          "beam, found %d with a beam of %d",
                          MOST_BEAM, a->samples, a->beam);
+    if (!(a->repetition_penalty >= 0 && isfinite(a->repetition_penalty)))
+        return heed_fail(c, HEED_USAGE,
+                         "repetition penalty is out of range: expected more than 0, found %g",
+                         a->repetition_penalty);
     return (a->length_penalty >= 0 && a->temperature >= 0 && a->top_k >= 0 && a->top_p >= 0 &&
             a->top_p <= 1) ||
            heed_fail(
@@ -377,6 +401,7 @@ static void release(search *s) {
     heed__free(s->next.states);
     heed__free(s->next.ids);
     heed__free(s->order);
+    heed__free(s->seen);
 }
 
 bool heed_generate(const heed_model *m, const void *self, heed_tape *t, const heed_generation *a,

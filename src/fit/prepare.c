@@ -331,6 +331,13 @@ static void note_start(heed__fitting *f) {
                        " steps: what `freeze` matches is never trained; hint: `freeze-steps = "
                        "%" PRId64 "`",
                        f->set.freeze_steps, f->steps, f->steps / 2);
+    int64_t steps = f->steps - f->schedule_from;
+    if (f->set.warmup > (double)steps &&
+        heed_config_rank(f->a->config, "warmup") > HEED_FROM_PRESET)
+        heed__fit_note(f,
+                       "warning: `warmup = %.10g` is longer than the %" PRId64
+                       " steps of the schedule: the learning rate only rises; hint: `warmup = 0.1`",
+                       f->set.warmup, steps);
     if (f->evals != f->all_evals)
         heed__fit_note(
             f,

@@ -95,6 +95,7 @@ static bool reading(void *user, uint64_t done, uint64_t all) {
 heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, heed_data_args *how,
                            heed_choices *chosen) {
     heed__labels of_run = {0};
+    if (heed__stopped(c) || !m || !f || !how) return NULL;
     bool ok = how->run ? heed__labels_read(c, how->run, 0, &of_run)
                        : heed_model_choose(m, f, NULL, chosen);
     if (!heed__ctx_edited(c)) {

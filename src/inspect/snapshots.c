@@ -16,14 +16,14 @@ struct heed_snapshots {
     const heed_data *data;
     char *dir;
     int64_t count, next; /* snapshots requested; index of the next one */
-    int items;
+    int items, tokens;
     heed_inspection item[HEED_SNAPSHOT_ITEMS];
     heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected once the model has its parameters */
     heed_text caption[HEED_SNAPSHOT_ITEMS];    /* of the picture, for models of captions */
     char name[HEED_SNAPSHOT_ITEMS][160];
 };
 
-enum { TOKENS = 24 }; /* maximum for a text from the validation part */
+enum { TOKENS = 24 }; /* of a text from the validation part, by default */
 
 /* ---- inputs ---- */
 
@@ -40,24 +40,34 @@ static bool add_row(heed_snapshots *s, size_t index) {
     heed_specials x = heed_tokenizer_specials(k);
     heed_batch b = {0};
     heed_text text = {.c = s->c};
-    int32_t ids[TOKENS];
-    size_t n = 0, rare = 0;
+    size_t n = 0, rare = 0, most = (size_t)s->tokens, all = 0;
     bool masked = s->run.model->answers == HEED_ANSWER_MASKED;
     heed_batch_at at = {.val = true, .index = index, .rows = 1};
     if (masked ? !heed_mlm_batch(s->data->batches, at, 0.15, &b)
                : !heed_gpt_batch(s->data->batches, at, &b))
         return false;
-    for (int i = 0; i < b.len && n < TOKENS; i++) {
+    int32_t *ids =
+        heed__alloc_array(s->c, most < (size_t)b.len ? most : (size_t)b.len, sizeof *ids);
+    if (!ids) return false;
+    for (int i = 0; i < b.len; i++) {
         int32_t id = b.ids[i];
         for (int p = 0; masked && p < b.masked_count; p++)
             if (b.masked_positions[p] == i) id = b.labels[p];
-        if (id != x.cls && id != x.sep && id != x.pad) ids[n++] = id;
+        bool padding = id == x.pad || (b.pad && !b.pad[i]);
+        if (id == x.cls || id == x.sep || padding) continue;
+        if (all++ < most) ids[n++] = id;
     }
+    if (all > n && s->items == 0)
+        heed_message(s->c, HEED_INFO,
+                     "snapshots show the first %zu tokens of each text of the validation part, of "
+                     "%zu in the first; `snapshot-tokens = %zu` shows all of it",
+                     n, all, all);
     for (size_t i = 0; i < n; i++)
         if (ids[i] > ids[rare]) rare = i;
     if (masked && n) ids[rare] = x.mask;
     bool ok = heed_decode(k, ids, n, &text) && add_text(s, text.s ? text.s : "", text.n, NULL);
     heed_text_free(&text);
+    heed__free(ids);
     return ok;
 }
 
@@ -183,6 +193,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
     s->data = d;
     s->next = -1;
     s->count = a->count;
+    s->tokens = a->tokens > 0 ? a->tokens : TOKENS;
     s->dir = heed__alloc(s->c, n);
     s->run = (heed_run){.c = s->c,
                         .model = m,

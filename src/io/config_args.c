@@ -51,7 +51,12 @@ static bool take_flag(arguments *a, const char *arg) {
     const char *value = is_switch ? (off ? "false" : "true")
                         : equals  ? equals + 1
                                   : next_value(a, flag, s->o);
-    return value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
+    heed_text joined = {.c = a->f->c};
+    if (value && s->o->kind == HEED_TEXT && s->o->max > 1 && s->rank == HEED_FROM_FLAG && *s->text)
+        value = heed_text_add(&joined, "%s\x1E%s", s->text, value) ? joined.s : NULL;
+    bool ok = value && heed__setting_put(a->f, s, value, flag, HEED_FROM_FLAG);
+    heed_text_free(&joined);
+    return ok;
 }
 
 bool heed_config_args(heed_config *f, int *argc, char **argv) {

@@ -197,9 +197,9 @@ int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
 bool heed_record_describe(heed_record *r, heed_record_texts t) {
     if (!r) return false;
     keeper *k = keeper_of(r);
-    const char **own_texts_of[] = {&t.title, &t.model, &t.task, &t.note};
-    const char **to[] = {&r->title, &r->model, &r->task, &r->note};
-    for (int i = 0; i < 4; i++) {
+    const char **own_texts_of[] = {&t.title, &t.model, &t.task, &t.note, &t.run};
+    const char **to[] = {&r->title, &r->model, &r->task, &r->note, &r->run};
+    for (int i = 0; i < 5; i++) {
         if (!own_text(k, own_texts_of[i])) return false;
         if (*own_texts_of[i]) *to[i] = *own_texts_of[i];
     }

@@ -142,6 +142,7 @@ bool heed_record_json(const heed_record *r, bool arrays, heed_text *out) {
     put_text(out, "model", r->model);
     put_text(out, "task", r->task);
     put_text(out, "note", r->note);
+    put_text(out, "run", r->run);
     if (r->step >= 0) heed_json_int(out, "step", r->step);
     heed_json_open(out, "axes", '[');
     for (int i = 0; i < r->axis_count; i++) put_axis(out, &r->axes[i]);

@@ -97,7 +97,8 @@ static void describe(const job *j) {
                           r->axes[i].name ? r->axes[i].name : "text");
     heed_record_describe(
         j->to,
-        (heed_record_texts){.title = r->title, .model = r->model, .task = r->task, .note = note.s});
+        (heed_record_texts){
+            .title = r->title, .model = r->model, .task = r->task, .note = note.s, .run = r->run});
     j->to->step = r->step;
     heed_text_free(&note);
 }

@@ -140,6 +140,29 @@ static bool starts(const unsigned char *bytes, size_t n, const char *with) {
     return n >= strlen(with) && memcmp(bytes, with, strlen(with)) == 0;
 }
 
+/* torch.save writes a ZIP archive whose first entry is NAME/data.pkl, or earlier a pickle. */
+static bool is_of_torch(const unsigned char *bytes, size_t n) {
+    enum { HEAD = 30, LENGTH = 26 };
+    static const char entry[] = "/data.pkl";
+    size_t end = n < HEAD ? 0 : HEAD + bytes[LENGTH] + 256 * (size_t)bytes[LENGTH + 1];
+    bool zip = starts(bytes, n, "PK\3\4") && end >= HEAD + strlen(entry) && end <= n &&
+               memcmp(bytes + end - strlen(entry), entry, strlen(entry)) == 0;
+    return zip || starts(bytes, n, "\x80\2\x8a\x0a");
+}
+
+/* Which of its bytes are which tensor's only a program of Python's says. */
+static bool refuse_torch(const heed__source *s) {
+    const char *path = s->path, *dot = strrchr(path, '.');
+    int n = dot && !strchr(dot, '/') ? (int)(dot - path) : (int)strlen(path);
+    return heed_fail(s->c, HEED_DATA,
+                     "%s is a file of torch.save: expected NPZ, NPY or JSON; hint: `python3 -c "
+                     "\"import torch as t, numpy; a = t.load('%s', 'cpu'); a = a if isinstance(a, "
+                     "dict) else {'attention': a if t.is_tensor(a) else t.stack(tuple(a))}; "
+                     "numpy.savez('%.*s.npz', **{k: v.detach().float().numpy() for k, v in "
+                     "a.items()})\"` writes %.*s.npz",
+                     path, path, n, path, n, path);
+}
+
 /* If the first bytes match no known format, the file's name decides which one was intended. */
 static bool unknown_format(const heed__source *s, const unsigned char *bytes, size_t n) {
     static const struct {
@@ -170,7 +193,10 @@ heed_record *heed__record_parse(heed_ctx *c, const char *path, int line, unsigne
     while (at < n && is_blank((char)bytes[at])) at++;
     bool json = at < n && (bytes[at] == '{' || bytes[at] == '[');
     bool packed = starts(bytes, n, "PK") || starts(bytes, n, "\x93NUMPY"), ok = false;
-    if (r && packed && !line) {
+    if (r && is_of_torch(bytes, n)) {
+        refuse_torch(&s);
+        heed__free(bytes);
+    } else if (r && packed && !line) {
         ok = read_npz(&s, bytes, n, r);
     } else {
         ok = r && (json     ? read_json(&s, line, (char *)bytes, n, r)

@@ -225,5 +225,6 @@ bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r
                   : -1;
     return ok && add_picture(&k) &&
            heed_record_describe(r, (heed_record_texts){text(meta, "title"), text(meta, "model"),
-                                                       text(meta, "task"), text(meta, "note")});
+                                                       text(meta, "task"), text(meta, "note"),
+                                                       text(meta, "run")});
 }

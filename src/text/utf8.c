@@ -147,7 +147,7 @@ static char *composed(const char *s, size_t n, bool fold) {
 
 bool heed__same_name(const char *a, size_t n, const char *b, size_t m) {
     if (n == m && strncasecmp(a, b, n) == 0) return true;
-    if (skip_ascii(a, 0, n) == n && skip_ascii(b, 0, m) == m && n != m) return false;
+    if (skip_ascii(a, 0, n) == n && skip_ascii(b, 0, m) == m) return false;
     char *x = composed(a, n, true), *y = composed(b, m, true);
     bool same = x && y && strcmp(x, y) == 0;
     free(x);

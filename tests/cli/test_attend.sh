@@ -474,3 +474,37 @@ holds test "$(grep -c 'most concentrated of 2 heads over all 3 inputs' out)" = 3
 holds test "$(grep -o '^encoder, layer [0-9] of [0-9], head [0-9]' out | sort -u | wc -l)" = 1
 run attend mlm "Paris is [MASK]" "Rome is [MASK]" --head 2
 hides "over all"
+
+# Several runs on one text, side by side: the weights of each, and those less the first's.
+facts >facts.txt
+for seed in 1 2; do
+    run train mlm facts.txt -o side-$seed --seed $seed --steps 2 --layers 2 --heads 2 --width 16 --block 16 --progress none
+done
+run train mlm facts.txt -o side-3 --steps 2 --layers 1 --heads 2 --width 16 --block 16 --progress none
+run attend side-1,side-2 "Paris is ." --png side.png --svg side.svg --html side.html
+status 0
+says "side-1: mlm of 2 layers"
+says "side-2: mlm of 2 layers"
+says "side-2 less side-1"
+holds test "$(grep -c '^wrote' out)" = 3
+holds grep -q 'side-2 less side-1' side.svg
+holds grep -q '"run":"side-2"' side.html
+run attend side-1,side-2 "Paris is ." --json
+status 0
+holds test "$(wc -l <out)" = 2
+holds grep -q '"run":"side-2"' out
+run attend side-1,side-2 "Paris is ." --query 2
+says "side-2 less side-1"
+run attend side-1,side-1 "Paris is ." # a run less itself is 0
+holds awk '/^side-1 less side-1/ { on = 1 } on && /[1-9][0-9]*$/ && /0\.[0-9]*[1-9]/ { bad = 1 } END { exit bad || !on }' out
+run attend side-1,side-3 "Paris is ."
+refuses 2 "the layers or heads of side-1 and side-3 differ"
+run attend side-1,side-2 "Paris is ." --npz x.npz
+refuses 2 "--npz and --csv hold one run"
+run attend side-1,nowhere "Paris is ."
+refuses 3 "nowhere"
+# view: two models are no moments of one training.
+for seed in 1 2; do run attend side-$seed "Paris is ." --npz m$seed.npz; done
+run view m1.npz m2.npz --html two.html
+status 0
+holds grep -q '"run":"side-2"' two.html

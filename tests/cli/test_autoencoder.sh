@@ -183,3 +183,21 @@ says "of classifiers: weigh classes"
 run train autoencoder flat -o bad --kind dens
 status 2
 absent bad
+
+# Colour pictures of 48 x 48 have too many numbers for a covariance: what the end of training suggests works.
+${CC:-cc} -o picture "$here/picture.c"
+for i in 1 2 3 4 5 6 7 8; do
+    mkdir -p large
+    ./picture large/$i.bmp 48 250 $((i * 9)) 0
+done
+run train autoencoder large -o large-run --code 3 --hidden 8 --depth 1 --batch 4 --steps 2
+status 0
+says "heed eval large-run --code codes.png"
+run eval large-run --code codes.png
+status 0
+run eval large-run --linear
+refuses 2 "expected pictures of at most 4096 numbers, found 6912; hint: leave it out, or train with --image-size 36"
+run train autoencoder large -o small-run --code 3 --hidden 8 --depth 1 --batch 4 --steps 2 --image-size 36
+says "heed eval small-run --linear --code codes.png"
+run eval small-run --linear
+status 0

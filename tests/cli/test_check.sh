@@ -37,7 +37,7 @@ json per_op.products.0.k
 json per_op.peak_gflops
 run bench --workload mlp-mnist --memory-report --seconds 0 --warmup-seconds 0 --min-steps 1 --json
 json memory.weights 814120
-json memory.optimizer 1628248
+json memory.optimizer 1628264
 json memory.total
 json memory.ops.0.op
 for mode in "" --recompute; do

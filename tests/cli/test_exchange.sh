@@ -141,8 +141,13 @@ absent run
 run train mlm facts.txt $SMALL --norm pre -o pre
 run export pre -o pre-folder
 refuses 2 "run cannot be exported as BertForMaskedLM: expected --norm post --transform-head, found --norm pre --no-transform-head"
-warns "hint: \`heed train mlm facts.txt\` with the expected settings makes one that can be; --onnx FILE writes any run"
+warns "hint: \`heed train mlm -c pre/config.conf --norm post --transform-head -o pre-exportable\` makes one that can be; \`heed export pre --onnx model.onnx\` writes"
 absent pre-folder
+run train mlm -c pre/config.conf --norm post --transform-head -o pre-exportable # as the hint says
+status 0
+run export pre-exportable -o pre-folder
+status 0
+rm -r pre-folder
 run export pre -o pre.onnx
 refuses 2 "-o pre.onnx: expected a folder, found the name of an ONNX file; hint: --onnx pre.onnx"
 absent pre.onnx

@@ -52,6 +52,43 @@ run generate run Paris --temperature 0 --n 10
 cp out first
 run generate run Paris --temperature 0 --n 10 --seed 8
 holds cmp -s out first
+run generate run Paris --temperature 0 --n 40
+cp out first
+run generate run Paris --temperature 0 --n 40 --repetition-penalty 1
+holds cmp -s out first
+run generate run Paris --temperature 0 --n 40 --repetition-penalty 5
+if cmp -s out first; then fail "the penalty has no effect"; else pass; fi
+run generate run Paris --repetition-penalty 0
+refuses 2 "--repetition-penalty"
+# The output ends before a stop text, though it is made of several tokens, and of each sample.
+run generate run Paris --temperature 5 --n 200 --samples 3 --json --seed 2
+for i in 0 1 2; do
+    "$JSON" samples.$i.text <out >text
+    rest=$(cat text)
+    rest=${rest#Paris}
+    stop=$(printf '%s' "$rest" | head -c $((30 + i)) | tail -c 3; echo .)
+    stop=${stop%.}
+    printf 'Paris%s\n' "${rest%%"$stop"*}" >wanted.$i
+    printf '%s' "$stop" >stop.$i
+done
+run generate run Paris --temperature 5 --n 200 --json --seed 2 --stop "$(cat stop.0)"
+"$JSON" samples.0.text <out >text
+holds cmp -s text wanted.0
+run generate run Paris --temperature 5 --n 200 --seed 2 --stop "$(cat stop.0)" --stop "never made"
+status 0
+quiet
+holds cmp -s out wanted.0
+run generate run Paris --temperature 5 --n 200 --samples 3 --json --seed 2 --stop "$(cat stop.2)"
+"$JSON" samples.2.text <out >text
+holds cmp -s text wanted.2
+# Of several, the first that occurs counts; what is only a part of one at the end is printed.
+run generate run Paris --temperature 5 --n 200 --seed 2 --stop "$(cat stop.1)" --stop "$(cat stop.0)"
+holds test "$(wc -c <out)" -le "$(wc -c <wanted.0)"
+n=$(($(wc -m <wanted.0) + 1 - 5))
+run generate run Paris --temperature 5 --n $n --seed 2
+cp out first
+run generate run Paris --temperature 5 --n $n --seed 2 --stop "$(cat stop.0)"
+holds cmp -s out first
 run generate run --prompt "QQQ" --n 3
 status 0
 warns "unknown to the vocabulary: Q"
@@ -330,3 +367,23 @@ fits_in 100 compare one seed-2 again
 { echo "              THE CAPITALS OF ALL COUNTRIES" && cat facts.txt; } >heading.txt
 run train gpt heading.txt -o heading $SMALL
 says 'heed generate heading --prompt "THE CAPITALS OF"'
+
+# What a short text's error suggests works, and so does what the warning of a long warm-up suggests.
+printf 'the cat sat on the mat\n' >short.txt
+for task in gpt mlm; do
+    run train $task short.txt -o short --steps 1 --batch 2
+    refuses 3 "hint: --block"
+    run train $task short.txt -o short-$task --steps 1 --batch 2 $(sed -n 's/.*hint: //p' err)
+    status 0
+done
+printf a >one.txt
+run train gpt short.txt --val one.txt -o short --steps 1 --block 8
+refuses 3 "no text is left to validate: one.txt"
+run train gpt short.txt -o warm --steps 3 --batch 2 --block 8 --warmup 5
+status 0
+warns "--warmup 5 is longer than the 3 steps"
+run resume warm --steps 4
+warns "--warmup 5 is longer than the 4 steps"
+run resume warm --steps 6
+status 0
+hides "is longer than"

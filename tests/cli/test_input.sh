@@ -352,3 +352,16 @@ run train gpt cut.txt -o cut --tokenizer word --packing lines --block 9 --steps 
 warns "1 line is longer than the block and was cut"
 run data check gpt cut.txt --tokenizer word --packing lines --block 4
 says "61 lines are cut at --block 4"
+
+# Lines of names may be kept apart; those of prose that is broken at a width are no examples of their own.
+i=0
+while [ $i -lt 60 ]; do
+    i=$((i + 1))
+    echo "Emma$i" >>names.txt
+    echo "and so the long sentence goes on and on, over many" >>wrapped.txt
+done
+run data check gpt names.txt --block 128
+says "--packing lines keeps them apart"
+run data check gpt wrapped.txt --block 128
+status 0
+hides "--packing lines"

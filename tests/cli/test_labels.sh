@@ -251,3 +251,28 @@ for file in empty.tsv column.tsv nowhere.tsv; do
 done
 run data check textcls texts.tsv --sheet sheet.png
 refuses 2 "--sheet"
+
+# One text with two labels, and labels that only the validation part has, are counted.
+printf 'pos\tsame text\nneg\tsame text\npos\tother a\nneg\tother b\n' >two.tsv
+run data check textcls two.tsv --val-split 0
+says "1 text has different labels"
+says 'two.tsv:1 and two.tsv:2: "same text"'
+run data check textcls two.tsv --val-split 0 --json
+json conflicts 1
+json conflicting.0.lines.1 two.tsv:2
+json untaught 0
+printf 'rare\tq\npos\tsame text\nodd\tr\n' >rare.tsv
+run data check textcls two.tsv --val rare.tsv --json
+json untaught 2
+run train textcls two.tsv --val rare.tsv -o rare $TINY --layers 1 --heads 2 --steps 1
+status 0
+warns '2 validation texts have a label that no training text has, first "rare"'
+printf 'a b\tX Y\nc d\tX Y\n' >xy.tsv
+printf 'a b\tX Z\n' >z.tsv
+run data check tag xy.tsv --val z.tsv --json
+json untaught 1
+json conflicts 1
+json conflicting.0.lines.1 z.tsv:1
+printf 'cat\tchat\ncat\tchatte\ndog\tchien\n' >several.tsv
+run data check seq2seq several.tsv --val-split 0
+says "1 source has different targets"

@@ -30,6 +30,29 @@ json predictions.0.p
 json attention.heads.1
 json tokens.6 "[MASK]"
 json position 7
+# The probabilities of given words are those among all words, in the given order.
+run fill run "Paris is the capital of [MASK] ." --json --top 1000
+"$JSON" predictions.2 <out >wanted.2
+"$JSON" predictions.7 <out >wanted.7
+words="$("$JSON" predictions.7.token <out),$("$JSON" predictions.2.token <out)"
+run fill run "Paris is the capital of [MASK] ." --json --words "$words"
+status 0
+quiet
+"$JSON" predictions.0 <out >found.7
+"$JSON" predictions.1 <out >found.2
+holds cmp -s wanted.7 found.7
+holds cmp -s wanted.2 found.2
+run fill run "[MASK] is the [MASK] of Japan ." --json --words "$words"
+json masks.1.predictions.1.p
+run fill run "Paris is the capital of [MASK] ." --no-attention --words "$words"
+says "${words%,*}"
+holds test "$(grep -c '^  ' out)" = 2
+for wrong in "$words,Berlin" "is the" "is,,the" "is,"; do
+    run fill run "Paris is the capital of [MASK] ." --words "$wrong"
+    refuses 2 "--words"
+done
+run fill run "Paris is the capital of [MASK] ." --words "$words" --top 3
+refuses 2 "--top"
 run fill run "[MASK] is the [MASK] of Japan ." --json
 json masks.1.position 5
 run fill run "[MASK] is the [MASK] of Japan ." --no-attention

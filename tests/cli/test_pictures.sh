@@ -449,3 +449,22 @@ says "attend uneven-run PICTURE --png"
 mkdir uneven/d
 run data check vit uneven
 refuses 3 "found none; hint: put pictures there"
+
+# A picture that is in two classes is named; a class that training lacks is an error with a hint.
+for i in 1 2 3; do
+    mkdir -p twice/red twice/blue
+    ./picture twice/red/$i.bmp $((20 + i)) 250 $((i * 9)) 0
+    ./picture twice/blue/$i.bmp $((20 + i)) 0 $((i * 9)) 250
+done
+cp twice/red/1.bmp twice/blue/same.bmp
+run data check vit twice --json
+json conflicts 1
+run data check vit twice
+says "1 picture is in several classes"
+says "same.bmp"
+mkdir -p lacks/train lacks/val
+cp -r twice/red twice/blue lacks/train
+cp -r twice/red twice/blue lacks/val
+mv lacks/val/red lacks/val/green
+run data check vit lacks
+refuses 3 "hint: move some of its pictures to the training part"

@@ -16,6 +16,17 @@ holds test "$(ls with/snapshots | tr '\n' ' ')" = "1-00000000.npz 1-00000004.npz
 1-00000012.npz 2-00000000.npz 2-00000004.npz 2-00000008.npz 2-00000012.npz "
 absent without/snapshots
 holds grep -q '^snapshots = 4' with/config.conf
+# A text of the validation part is cut, which is said, to as many tokens as asked for.
+run train gpt facts.txt -o cut $TINY --block 64 --steps 2 --snapshots 1
+status 0
+warns "snapshots show the first 24 tokens of each text"
+warns "snapshot-tokens 32 shows all of it"
+run snapshots cut --json
+holds test "$(grep -o '"queries":\[[^]]*\]' out | grep -o '","' | wc -l)" = 23
+run train gpt facts.txt -o whole-text $TINY --block 64 --steps 2 --snapshots 1 --snapshot-tokens 64
+hides "snapshots show the first"
+run snapshots whole-text --json
+holds test "$(grep -o '"queries":\[[^]]*\]' out | grep -o '","' | wc -l)" = 31
 # A run that replaces another leaves none of the other's.
 run train gpt facts.txt -o with $TINY --steps 6 --snapshots 1 --force
 holds test "$(ls with/snapshots)" = 1-00000006.npz

@@ -194,3 +194,12 @@ run explain variance --json
 mv out variance.json
 run view variance.json
 refuses 3 'expected its attention under `weights`'
+
+# A file of torch.save is named, with a command that converts it: the entry is that of PyTorch 2, the pickle that of version 1.
+printf 'PK\003\004\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\012\000\000\000a/data.pkl and tensors' >a.pt
+printf '\200\002\212\012l\374\234F' >old.pth
+for file in a.pt old.pth; do
+    run view $file
+    refuses 3 "$file is a file of torch.save: expected NPZ, NPY or JSON; hint: \`python3 -c "
+    warns "\` writes ${file%.*}.npz"
+done

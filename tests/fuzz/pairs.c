@@ -88,7 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     const uint8_t *text = data + 2, *cut = memchr(text, 0, n - 2);
     size_t first = cut ? (size_t)(cut - text) : n - 2;
     char path[64], val[64];
-    const char *suffix = how & 1 ? ".jsonl" : ".tsv";
+    const char *suffix = how & 1      ? ".jsonl"
+                         : more & 128 ? ".conllu"
+                         : more & 64  ? ".conll"
+                                      : ".tsv";
     heed_pairs_args a = {.kind = (heed_pair_kind)((how >> 1) % 3),
                          .block = 2 + (how >> 6) * 5,
                          .val_split = how & 32 ? 0.4 : 0,

@@ -163,7 +163,8 @@ def bpe(r, bytes_of):
 
 def added(r, vocab):
     out, next_id = [], max(vocab.values()) + 1
-    for text in r.sample(["[MASK]", "<s>", "</s>", "[SEP]", "ab", "A b", " x ", "é", "▁a", "cd", "B", "<|end|>", "e\u0301", "ABC", "  ", "\n", " a"], r.randint(0, 4)):
+    crowd = {"".join(r.choice("aab ") for _ in range(r.randint(1, 9))) for _ in range(r.randint(2, 60))} if r.random() < 0.2 else ()
+    for text in dict.fromkeys(sorted(crowd) + r.sample(["[MASK]", "<s>", "</s>", "[SEP]", "ab", "A b", " x ", "é", "▁a", "cd", "B", "<|end|>", "e\u0301", "ABC", "  ", "\n", " a"], r.randint(0, 4))):
         known = vocab.get(text)
         out.append({"id": known if known is not None else next_id, "content": text, "single_word": r.random() < 0.2,
                     "lstrip": r.random() < 0.2, "rstrip": r.random() < 0.2, "normalized": flag(r), "special": flag(r)})
@@ -208,6 +209,8 @@ def text(r):
         return word(r) * r.randint(50, 400)
     if kind < 0.1:
         return "".join(r.choice("aAbB Z1_.") for _ in range(r.randint(0, 12)))
+    if kind < 0.2:
+        return "".join(r.choice("aaaab b") for _ in range(r.randint(0, 60)))
     if kind < 0.4:
         return "".join(r.choice(LETTERS) for _ in range(r.randint(0, 20)))
     if kind < 0.6:

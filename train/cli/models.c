@@ -11,6 +11,8 @@ static const heed_option snapshot_options[] = {
      "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
     {"snapshot-items", HEED_INT, "1", 1, 8, NULL,
      "how many inputs: the first ones of the validation part", "Snapshots"},
+    {"snapshot-tokens", HEED_INT, "24", 1, 1 << 20, NULL,
+     "at most so many tokens of a text of the validation part", "Snapshots"},
     {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
      "an input instead of those: a text; the file of a picture; or two parts with a tab between "
      "them, source and target, or file and caption",

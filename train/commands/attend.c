@@ -74,6 +74,8 @@ static const applies uses[] = {
     {"fuse", NULL, "rollout"},        {"window", sees_patches, "occlude"},
     {"qk", NULL, "json npz html"},    {0}};
 
+enum { RUNS = 8 };
+
 typedef struct {
     heed_record *record;
     attend_view view;
@@ -82,7 +84,8 @@ typedef struct {
 
 typedef struct {
     program *p;
-    heed_run *run;
+    heed_run *runs[RUNS], *run; /* run: the one that reads the input */
+    int run_count;
     int *layers, *heads; /* lists of --layers and --heads */
     int layer_count, head_count, taken, done;
     picture_names names; /* of outputs */
@@ -137,7 +140,12 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                            .head_count = w->head_count,
                            .heads = w->heads};
     heed_record_cut_text(&cut, &note);
-    if (r && note.s) heed_record_describe(r, (heed_record_texts){.note = note.s});
+    heed_text model = {.c = w->p->c}; /* several are told apart */
+    if (r && w->run_count > 1) heed_text_add(&model, "%s: %s", w->run->dir, r->model);
+    if (r)
+        heed_record_describe(
+            r, (heed_record_texts){.note = note.s, .model = model.s, .run = w->run->dir});
+    heed_text_free(&model);
     heed_text_free(&note);
     return r;
 }
@@ -244,7 +252,8 @@ static bool write_page(const work *w, const input *list, int count, bool check) 
     if (check)
         ok = ok && page_fits(c, &page, path);
     else {
-        ok = ok && page_add_curves(c, &page, w->p->argv[0], &k) && heed_page_write(c, &page, path);
+        ok = ok && (w->run_count > 1 || page_add_curves(c, &page, w->run->dir, &k)) &&
+             heed_page_write(c, &page, path);
         if (ok) print_written(w, &one, "html");
     }
     curves_free(&k.curves);
@@ -257,9 +266,10 @@ static bool write_files(const work *w, const input *in) {
     char path[1024];
     const attend_view *v = &in->view;
     bool ok = true;
-    report_omitted(w, v);
-    if (*flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, in, "svg", path));
-    if (*flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, in, "png", path));
+    bool alone = w->run_count == 1; /* several runs are in one picture: compare */
+    if (alone) report_omitted(w, v);
+    if (alone && *flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, in, "svg", path));
+    if (alone && *flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, in, "png", path));
     if (*flag_text(w->p, "npz"))
         ok = ok && heed_record_npz(c, in->record, path_of(w, in, "npz", path));
     if (*flag_text(w->p, "csv"))
@@ -281,7 +291,8 @@ static bool show(work *w, const input *in) {
         if (w->done) putchar('\n');
         ok = attend_print(&in->view);
     }
-    for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++) print_written(w, in, keys[i]);
+    for (size_t i = 0; ok && w->run_count == 1 && i < sizeof keys / sizeof *keys; i++)
+        print_written(w, in, keys[i]);
     w->done++;
     return ok && (!page || write_page(w, in, 1, false));
 }
@@ -289,9 +300,25 @@ static bool show(work *w, const input *in) {
 /* Shows the same head of all inputs. */
 static bool focus_all(const work *w) {
     attend_view **list = allocate(w->p->c, (size_t)w->count, sizeof *list, "inputs");
-    for (int i = 0; list && i < w->count; i++) list[i] = &w->list[i].view;
+    for (int i = 0; list && i < w->count; i++) {
+        list[i] = &w->list[i].view;
+        list[i]->models = w->run_count > 1;
+    }
     bool ok = list && views_focus(list, w->count);
     free(list);
+    return ok;
+}
+
+/* Shows an input in all runs, which are adjacent in the list, beside each other. */
+static bool compare(const work *w, const input *first) {
+    static const char *const keys[] = {"png", "svg"};
+    const attend_view *views[RUNS];
+    char png[1024], svg[1024];
+    for (int i = 0; i < w->run_count; i++) views[i] = &first[i].view;
+    bool ok = attend_compare(views, w->run_count, !flag_on(w->p, "json"),
+                             *flag_text(w->p, "png") ? path_of(w, first, "png", png) : NULL,
+                             *flag_text(w->p, "svg") ? path_of(w, first, "svg", svg) : NULL);
+    for (int i = 0; ok && i < 2; i++) print_written(w, first, keys[i]);
     return ok;
 }
 
@@ -305,6 +332,9 @@ static void show_all(work *w) {
         for (int i = 0; i < w->count; i++) {
             w->list[i].view.scales = &k;
             if (!show(w, &w->list[i])) program_complain(w->p);
+            int last = i + 1 - w->run_count;
+            if (w->run_count > 1 && (i + 1) % w->run_count == 0 && !compare(w, &w->list[last]))
+                program_complain(w->p);
         }
         if (page) write_page(w, w->list, w->count, false);
     }
@@ -350,18 +380,22 @@ static bool take(work *w, const heed_inspection *s) {
     bool ok = r && check_text_size(w, r) && view_open(&in.view, w->p, w->run, r) &&
               maps_add(&in.view, s, r, is_whole(w)) && append(w, &in);
     if (!ok) heed_record_free(r);
-    if (ok && is_due(w)) show_all(w);
+    if (ok && w->taken % w->run_count == 0 && is_due(w)) show_all(w);
     return ok;
 }
 
 static bool take_text(program *p, void *user, const char *text, size_t n) {
     (void)p;
     work *w = user;
-    heed_inspection s;
+    bool ok = true;
     const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    number_name(w->names.name, w->taken);
-    bool ok = inspect_text(&s, w->run, text, n, target) && take(w, &s);
-    heed_inspection_free(&s);
+    number_name(w->names.name, w->taken / w->run_count);
+    for (int i = 0; ok && i < w->run_count; i++) {
+        heed_inspection s;
+        w->run = w->runs[i];
+        ok = inspect_text(&s, w->run, text, n, target) && take(w, &s);
+        heed_inspection_free(&s);
+    }
     return ok;
 }
 
@@ -394,10 +428,47 @@ static void note_second(const program *p, const heed_model *m) {
                      "the second text is a source, too; hint: a target is given with --target");
 }
 
+/* Whether both runs have the same layers with the same heads. */
+static bool has_same_layers(const heed_run *a, const heed_run *b) {
+    int n[2];
+    heed_record_block *list[2] = {heed_attention_layers(a, &n[0]), heed_attention_layers(b, &n[1])};
+    bool same = list[0] && list[1] && n[0] == n[1];
+    for (int i = 0; same && i < n[0]; i++)
+        same = list[0][i].stack == list[1][i].stack && list[0][i].layer == list[1][i].layer &&
+               list[0][i].heads == list[1][i].heads;
+    free(list[0]);
+    free(list[1]);
+    return same;
+}
+
+/* Several runs read texts and have the same layers, so that the same head is shown of all. */
+static bool add_run(void *user, const char *dir) {
+    work *w = user;
+    const program *p = w->p;
+    heed_run *r = w->runs[w->run_count++] = open_run(w->p, dir);
+    w->run = w->runs[0];
+    if (!r || w->run_count == 1) return r != NULL;
+    if (sees_pictures(r->model) || sees_pictures(w->run->model))
+        return heed_fail(p->c, HEED_USAGE,
+                         "several runs are compared on texts: %s reads pictures; hint: `influence "
+                         "%s PICTURE` compares those",
+                         sees_pictures(r->model) ? dir : w->run->dir, p->argv[0]);
+    if (*flag_text(p, "npz") || *flag_text(p, "csv"))
+        return heed_fail(p->c, HEED_USAGE,
+                         "--npz and --csv hold one run: expected one, found %s; hint: `attend %s`",
+                         p->argv[0], dir);
+    return has_same_layers(w->run, r) ||
+           heed_fail(p->c, HEED_USAGE,
+                     "the layers or heads of %s and %s differ: expected the same; hint: `influence "
+                     "%s TEXT` compares what any runs depend on",
+                     w->run->dir, dir, p->argv[0]);
+}
+
 static void attend(program *p) {
     int count;
-    work w = {.p = p, .run = open_run(p, p->argv[0])};
-    heed_record_block *list = w.run ? heed_attention_layers(w.run, &count) : NULL;
+    work w = {.p = p};
+    bool opened = each_run(p, p->argv[0], RUNS, add_run, &w);
+    heed_record_block *list = opened ? heed_attention_layers(w.run, &count) : NULL;
     /* an empty target is probably an unset shell variable, no request for the model's own */
     if (list && flag_given(p, "target") && !*flag_text(p, "target"))
         heed_fail(p->c, HEED_USAGE,
@@ -423,12 +494,12 @@ static void attend(program *p) {
     free(w.layers);
     free(w.heads);
     heed_text_free(&w.names.used);
-    close_run(p, w.run);
+    for (int i = 0; i < w.run_count; i++) close_run(p, w.runs[i]);
 }
 
 const command cmd_attend = {
     .name = "attend",
-    .usage = "RUN [INPUT]...",
+    .usage = "RUN[,RUN]... [INPUT]...",
     .help = "show what a run attends to on an input",
     .about =
         "Draws the attention weights of a head: a row for each token, over the tokens that it\n"
@@ -443,12 +514,15 @@ const command cmd_attend = {
         "inputs it shows the same head, the most concentrated one on average over all. Of a\n"
         "picture it shows the mean of the heads of the last layer, which is not a head of its "
         "own.\n"
+        "Several runs with the same layers and heads, with commas between them, are shown on the\n"
+        "same texts side by side, with the weights of each less those of the first.\n"
         "Tokens, layers and heads count from 1 on the screen, in files and in links, and from 0 "
         "in\n"
         "NumPy arrays. In pictures large weights are dark; on a terminal they are bright.",
     .examples =
         "  heed attend runs/book \"The king went to the [MASK] .\"\n"
         "  heed attend runs/book \"The king went home .\" --query king --head 2\n"
+        "  heed attend runs/book,runs/other \"The king went home .\" --png both.png\n"
         "  heed attend runs/dates \"March 5, 1999\" --png alignment.png\n"
         "  heed attend runs/flowers rose.jpg --mass 0.6 --png rose.png\n"
         "  heed attend runs/book \"The king went home .\" --npz king.npz --html king.html\n",

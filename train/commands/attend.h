@@ -27,6 +27,7 @@ typedef struct {
     int head; /* index into the block's heads; or MEAN_HEAD or MAX_HEAD: one matrix of all */
     heed_focus focus; /* the most concentrated head; count 0: the heads were not compared */
     int inputs;       /* in how many inputs they were compared */
+    bool models;      /* in several runs */
     bool chosen;      /* the user chose a head; otherwise files have all heads */
     int query, key;   /* the row, or the column, that is shown; -1: all */
     int top;
@@ -79,6 +80,10 @@ void shown_free(shown *m);
 /* ---- output ---- */
 bool attend_print(const attend_view *v); /* attend_text.c: on stdout */
 bool attend_draw(const attend_view *v, bool svg, const char *path);
+/* What is shown of one input in several runs: on stdout (print) the weights of each less those of
+ * the first, and as a picture (NULL: none) all of them beside their differences. */
+bool attend_compare(const attend_view *const *v, int count, bool print, const char *png,
+                    const char *svg);
 /* Draws heat maps under two lines: the input; the layer, the head if one was chosen, the query (-1:
  * none) and the answer there. */
 bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int count, bool svg,

@@ -1,6 +1,7 @@
 /* attend_text.c -- attention among tokens: in the terminal, and as pictures of matrices. */
 #include "commands/attend.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -328,5 +329,81 @@ bool attend_draw(const attend_view *v, bool svg, const char *path) {
     free(maps);
     free(parts);
     free(names);
+    return ok;
+}
+
+/* ---- several runs ---- */
+
+static bool has_same_labels(const char *const *a, const char *const *b, int n) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(a[i], b[i]) != 0) return false;
+    return true;
+}
+
+/* The weights of m less those of the first run; rows and columns are the same. */
+static bool subtract(heed_ctx *c, const shown *first, const shown *m, shown *out) {
+    size_t n = (size_t)m->map.rows * (size_t)m->map.cols;
+    heed_real most = 0;
+    *out = (shown){.map = m->map, .values = allocate(c, n, sizeof *out->values, "weights")};
+    for (size_t i = 0; out->values && i < n; i++) {
+        out->values[i] = m->values[i] - first->values[i];
+        if (fabs((double)out->values[i]) > (double)most)
+            most = (heed_real)fabs((double)out->values[i]);
+    }
+    out->map.values = out->values;
+    out->map.hi = most;
+    out->map.lo = -most;
+    out->map.uniform = 0;
+    out->map.unit = "difference of weights";
+    out->map.numbers = true;
+    return out->values != NULL;
+}
+
+bool attend_compare(const attend_view *const *v, int count, bool print, const char *png,
+                    const char *svg) {
+    heed_ctx *c = v[0]->p->c;
+    int maps = 0;
+    heed_heatmap *list = allocate(c, 2 * (size_t)count, sizeof *list, "runs");
+    shown *all = allocate(c, 2 * (size_t)count, sizeof *all, "runs");
+    char(*names)[200] = allocate(c, 2 * (size_t)count, sizeof *names, "runs");
+    bool ok = list && all && names;
+    for (int i = 0; ok && i < count; i++) {
+        shown *m = &all[i], *less = &all[count + i];
+        bool row = v[i]->query >= 0 || v[i]->key >= 0;
+        ok = row ? shown_token(v[i], m) : shown_matrix(v[i], v[i]->head, m);
+        if (!ok) break;
+        snprintf(names[i], sizeof *names, "%.150s", v[i]->record->run);
+        m->map.title = names[i];
+        list[maps++] = m->map;
+        if (i == 0) continue;
+        bool same = m->map.rows == all->map.rows && m->map.cols == all->map.cols &&
+                    has_same_labels(m->map.row_labels, all->map.row_labels, m->map.rows) &&
+                    has_same_labels(m->map.col_labels, all->map.col_labels, m->map.cols);
+        if (!same && print)
+            print_wrapped(v[0]->p, "%s has other tokens than %s: their weights have no difference.",
+                          v[i]->record->run, v[0]->record->run);
+        if (!same) continue;
+        ok = subtract(c, all, m, less);
+        snprintf(names[count + i], sizeof *names, "%.90s less %.90s", v[i]->record->run,
+                 v[0]->record->run);
+        less->map.title = names[count + i];
+        if (ok && print) putchar('\n');
+        if (ok && print) ok = print_heatmap(c, less->map);
+        less->map.numbers = v[i]->numbers;
+        list[maps++] = less->map;
+    }
+    heed_text note = {.c = c};
+    char name[NAME_SIZE];
+    bool row = v[0]->query >= 0 || v[0]->key >= 0;
+    heed_text_add(&note, "Input: %s; %s. %s.", v[0]->record->title,
+                  row ? view_layer(v[0], name) : view_name(v[0], v[0]->head, name), NO_EXPLANATION);
+    for (int i = 0; i < maps; i++) list[i].note = note.s;
+    if (ok && png) ok = heed_heatmaps_png(c, list, maps, png);
+    if (ok && svg) ok = heed_heatmaps_svg(c, list, maps, svg);
+    heed_text_free(&note);
+    for (int i = 0; all && i < 2 * count; i++) shown_free(&all[i]);
+    free(names);
+    free(all);
+    free(list);
     return ok;
 }

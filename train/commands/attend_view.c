@@ -94,8 +94,12 @@ const char *view_layer(const attend_view *v, char text[160]) {
 const char *focus_words(const attend_view *v, char text[FOCUS_SIZE]) {
     char inputs[40] = "", layers[40] = "";
     bool passed = v->focus.score < 0.5 && v->focus.positional < v->focus.score;
-    if (v->inputs == 2) snprintf(inputs, sizeof inputs, " over both inputs");
-    if (v->inputs > 2) snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
+    if (v->models)
+        snprintf(inputs, sizeof inputs, " over all runs");
+    else if (v->inputs == 2)
+        snprintf(inputs, sizeof inputs, " over both inputs");
+    else if (v->inputs > 2)
+        snprintf(inputs, sizeof inputs, " over all %d inputs", v->inputs);
     if (v->focus.count > v->block->heads)
         snprintf(layers, sizeof layers, " in %d layers", v->focus.count / v->block->heads);
     snprintf(text, FOCUS_SIZE, "most concentrated of %d heads%s%s%s", v->focus.count, layers,

@@ -3,11 +3,14 @@
 #include "kinds/image.h"
 
 #include <heed/exchange.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 static const heed_option options[] = {
     COUNT("top", "5", 1, 1000, "predictions to print", "Output"),
+    WORDS("words", "probabilities of these words, as paris,rome, instead of the best ones",
+          "Output"),
     CHOOSE_FOCUS("Output"),
     {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
     SWITCH("json", "print a JSON object for each input", "Output"),
@@ -55,6 +58,63 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
     print_json(p, o);
 }
 
+/* ---- the probabilities of given words ---- */
+
+enum { MOST_WORDS = 1000 };
+
+/* Reads --words a,b,c, each of which is one token. Returns their number; 0 on error. */
+static int read_words(program *p, const heed_run *r, int32_t *ids) {
+    const char *word = flag_text(p, "words");
+    int count = 0, unknown = heed_tokenizer_specials(r->tokenizer).unk;
+    for (bool more = true; more; count++) {
+        size_t n = strcspn(word, ",");
+        heed_tokens k = {.c = p->c};
+        bool ok = count < MOST_WORDS && heed_encode_text(r->tokenizer, word, n, &k) &&
+                  k.count == 1 && k.ids[0] != unknown;
+        if (ok) ids[count] = k.ids[0];
+        if (!ok && count == MOST_WORDS)
+            heed_fail(p->c, HEED_USAGE, "--words has too many words: expected at most %d",
+                      MOST_WORDS);
+        else if (!ok && k.count == 1)
+            heed_fail(p->c, HEED_USAGE,
+                      "--words is wrong: \"%.*s\" is unknown to the vocabulary; hint: `tokenizer "
+                      "info %s` shows known tokens",
+                      (int)n, word, r->dir);
+        else if (!ok)
+            heed_fail(p->c, HEED_USAGE,
+                      "--words is wrong: expected words of one token, found \"%.*s\" of %zu; hint: "
+                      "`tokenizer encode %s \"%.*s\"` shows its pieces",
+                      (int)n, word, k.count, r->dir, (int)n, word);
+        heed_tokens_free(&k);
+        if (!ok) return 0;
+        more = word[n] == ',';
+        word += n + more;
+    }
+    return count;
+}
+
+/* Shows the probabilities of words at each mask, by the softmax over the whole vocabulary. */
+static bool show_words(program *p, const heed_record *r, const heed_inspection *s, json_t *masks) {
+    int32_t ids[MOST_WORDS];
+    const char *labels[MOST_WORDS];
+    heed_real chances[MOST_WORDS];
+    heed_tape_begin(s->run->tape, HEED_EVAL, 0);
+    const heed_tensor *y = heed_inspection_logits(s, s->run->tape);
+    int count = y ? read_words(p, s->run, ids) : 0;
+    for (int i = 0; count && i < s->question_count; i++) {
+        const heed_real *logits = y->x + (size_t)s->questions[i].row * (size_t)y->shape[1];
+        for (int j = 0; j < count; j++) {
+            labels[j] = heed_token_text(s->run->tokenizer, ids[j]);
+            chances[j] =
+                (heed_real)exp(-(double)heed_prediction_of(logits, y->shape[1], ids[j]).loss);
+        }
+        heed_record_guess g = r->guesses[i];
+        g.count = count, g.labels = labels, g.p = chances;
+        if (!show_mask(p, r, &g, masks)) return false;
+    }
+    return count > 0;
+}
+
 /* ---- one input ---- */
 
 /* Fails if the text has no mask but a word that looks like one, "[mask]", or if there is none in
@@ -94,7 +154,10 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
     heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
-    for (int i = 0; ok && i < r->guess_count; i++) ok = show_mask(p, r, &r->guesses[i], list);
+    bool words = *flag_text(p, "words");
+    if (ok && words) ok = show_words(p, r, &s, list);
+    for (int i = 0; ok && !words && i < r->guess_count; i++)
+        ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
     json_decref(list);
     heed_record_free(r);
@@ -133,7 +196,10 @@ static void fill(program *p) {
         heed_fail(p->c, HEED_USAGE,
                   "the text is several arguments: expected one; hint: put \"%s %s ...\" in quotes",
                   p->argv[1], p->argv[2]);
-    else if (layer_index(r, p->flags, &layer))
+    else if (*flag_text(p, "words") && flag_given(p, "top"))
+        heed_fail(p->c, HEED_USAGE, "--top has no effect with --words, which names what is shown");
+    else if (layer_index(r, p->flags, &layer) &&
+             (!*flag_text(p, "words") || read_words(p, r, (int32_t[MOST_WORDS]){0})))
         each_input(p, r, fill_one, 0);
     close_run(p, r);
 }
@@ -145,7 +211,8 @@ const command cmd_fill = {
     .about =
         "Prints the most probable words for each [MASK] of a text, and the attention of the mask\n"
         "to every token: for each head, and the mean of all heads. Without TEXT, each line of the\n"
-        "standard input, which must not be empty, is a text.",
+        "standard input, which must not be empty, is a text. With --words, the probabilities are\n"
+        "those of the given words, in this order, by the softmax over the whole vocabulary.",
     .examples = "  heed fill runs/book \"The king went to the [MASK] .\"\n"
                 "  heed fill runs/book --json --top 1 < sentences.txt\n",
     .options = options,

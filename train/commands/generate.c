@@ -2,6 +2,7 @@
 #include "commands/attend.h"
 #include "kinds/training.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@ static const heed_option options[] = {
     COUNT("top-k", "0", 0, 1 << 24, "only the k most probable tokens; 0: all", "Text"),
     NUMBER("top-p", "0", 0, 1,
            "only the most probable tokens that together have this probability; 0: all", "Text"),
+    NUMBER("repetition-penalty", "1", 0.01, 100,
+           "divides positive logits of tokens that occurred, in the prompt too, and multiplies "
+           "negative ones; 1: none",
+           "Text"),
+    {"stop", HEED_TEXT, "", 0, INFINITY, NULL,
+     "end the text before this one; several: --stop A --stop B", "Text"},
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of the draws", "Text"),
     {"cache", HEED_BOOL, "true", 0, 0, NULL,
      "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
@@ -40,6 +47,9 @@ typedef struct {
     int from;     /* start of the window of ids that is decoded again for each token */
     size_t shown; /* bytes of the window's text that were already printed */
     heed_text window, all;
+    const char *stops; /* texts that end the output, separated by \x1E */
+    bool ended;        /* one was found */
+    int kept;          /* once a text has ended: tokens that lie before the stop text */
 } stream;
 
 /* The length of the text that can no longer change: a U+FFFD at its end may be an incomplete
@@ -71,6 +81,38 @@ static bool emit(stream *s, size_t end) {
     return true;
 }
 
+/* Finds a stop text in the first n bytes of the window, from those not yet shown on: where it
+ * begins, or n. part: a part of one at the end, which may become whole. */
+static size_t find_stop(const stream *s, size_t n, bool part) {
+    for (size_t i = s->shown; i < n; i++)
+        for (const char *stop = s->stops; *stop; stop += *stop == '\x1E') {
+            size_t length = strcspn(stop, "\x1E"), left = n - i;
+            if (length && (part ? length > left : length <= left) &&
+                memcmp(s->window.s + i, stop, part ? left : length) == 0)
+                return i;
+            stop += length;
+        }
+    return n;
+}
+
+/* Shows the first n bytes of the window, up to a stop text. What may begin one is held back until
+ * it is known, or to the end of the text. */
+static bool show(stream *s, size_t n, bool last) {
+    size_t at = find_stop(s, n, false);
+    s->ended = at < n;
+    s->kept = s->count;
+    if (!s->ended) return emit(s, last ? n : find_stop(s, n, true));
+    int made = s->count;
+    bool ok = emit(s, at);
+    while (ok && s->window.n > at && s->count > s->prompt_tokens) {
+        s->count--;
+        ok = decode_window(s);
+    }
+    s->kept = s->count;
+    s->count = made;
+    return ok;
+}
+
 /* Moves the window. A short one is enough: the text of a token depends only on its neighbours. */
 static bool slide(stream *s) {
     enum { LONG = 64, SHORT = 8 };
@@ -83,7 +125,7 @@ static bool slide(stream *s) {
 
 static bool put_token(stream *s, int32_t id) {
     s->ids[s->count++] = id;
-    return decode_window(s) && emit(s, settled(&s->window)) && slide(s);
+    return decode_window(s) && show(s, settled(&s->window), false) && !s->ended && slide(s);
 }
 
 /* Of several texts the first is printed while it is generated. */
@@ -95,14 +137,14 @@ static void begin_text(stream *s) {
     s->count = s->prompt_tokens;
     s->from = s->count - 1;
     s->all.n = 0;
+    s->ended = false;
     s->shown = decode_window(s) ? s->window.n : 0;
     heed_text_add(&s->all, "%s", s->prompt);
     if (s->prints) print_made(s->prompt, strlen(s->prompt));
 }
 
 static bool end_text(stream *s) {
-    if (!decode_window(s)) return false;
-    emit(s, s->window.n);
+    if (!s->ended && !(decode_window(s) && show(s, s->window.n, true))) return false;
     if (s->prints) putchar('\n');
     return true;
 }
@@ -135,7 +177,7 @@ static bool attend(stream *s, int context, json_t **result) {
 static json_t *sample_json(const stream *s) {
     json_t *tokens = json_array();
     char number[16];
-    for (int i = s->prompt_tokens; i < s->count; i++)
+    for (int i = s->prompt_tokens; i < s->kept; i++)
         json_array_append_new(tokens, json_text(heed_class_label(s->run, s->ids[i], number)));
     return json_pack("{s:o, s:o}", "text", json_bytes(s->all.s, s->all.n), "tokens", tokens);
 }
@@ -188,15 +230,15 @@ static void all_samples(stream *s, heed_generation *a) {
     int64_t samples = heed_config_int(f, "samples");
     results r = {.s = s, .attend = heed_config_bool(f, "attention")};
     if (heed_config_bool(f, "json")) r.list = json_array();
-    size_t rows = (size_t)at_once(samples, a->count);
-    int32_t *made = allocate(s->p->c, rows * (size_t)a->count + 1, sizeof *made, "tokens");
+    int most = *s->stops ? 1 : at_once(samples, a->count); /* each ends on its own */
+    int32_t *made = allocate(s->p->c, (size_t)most * (size_t)a->count + 1, sizeof *made, "tokens");
     a->prompt = s->ids;
     a->prompt_count = (size_t)s->prompt_tokens;
     a->sampled = take_token;
     a->user = s;
     for (int64_t i = 0; made && i < samples && !was_interrupted(NULL); i += a->samples) {
         a->sample = (uint32_t)i;
-        a->samples = at_once(samples - i, a->count);
+        a->samples = samples - i < most ? (int)(samples - i) : most;
         if (i > 0 && s->prints) puts("---");
         if (!some_samples(&r, a, made)) break;
     }
@@ -273,6 +315,7 @@ static void generate_from(program *p, heed_run *r, const char *prompt) {
                          .temperature = heed_config_real(f, "temperature"),
                          .top_k = flag_int(p, "top-k"),
                          .top_p = heed_config_real(f, "top-p"),
+                         .repetition_penalty = heed_config_real(f, "repetition-penalty"),
                          .seed = (uint64_t)heed_config_int(f, "seed"),
                          .has_end = true,
                          .end = heed_text_end(r->config, r->tokenizer),
@@ -280,8 +323,12 @@ static void generate_from(program *p, heed_run *r, const char *prompt) {
     int32_t never[4];
     a.never = never;
     a.never_count = heed_never(r->tokenizer, a.end, never);
-    stream s = {
-        .p = p, .run = r, .prints = !flag_on(p, "json"), .window = {.c = p->c}, .all = {.c = p->c}};
+    stream s = {.p = p,
+                .run = r,
+                .prints = !flag_on(p, "json"),
+                .stops = flag_text(p, "stop"),
+                .window = {.c = p->c},
+                .all = {.c = p->c}};
     s.prompt_tokens = read_prompt(&s, prompt, a.count);
     s.prompt = strcmp(prompt, "\n") == 0 ? "" : prompt;
     catch_interrupt();
@@ -347,7 +394,10 @@ const command cmd_generate = {
         "\n"
         "A text may be longer than the block of the model. Whenever the block is full, its older\n"
         "half is dropped and the newer half is read again; from then on the model sees between\n"
-        "half a block and a block. With --samples, each text is the same as if generated alone.",
+        "half a block and a block. With --samples, each text is the same as if generated alone.\n"
+        "\n"
+        "With --stop, a text ends before the first stop text that the model makes, also in the\n"
+        "middle of a token; \"tokens\" of --json are those before it.",
     .examples = "  echo \"The fox\" | heed generate runs/book\n"
                 "  heed generate runs/book --prompt \"Once upon a time\" --n 300\n"
                 "  heed generate runs/book --samples 3 --temperature 0.7 --top-p 0.95 --seed 7\n",

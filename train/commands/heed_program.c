@@ -123,10 +123,12 @@ static void print_overview(const heed_model *const *models) {
     print_fact(0, "", "`%s help COMMAND` explains a command and all its settings.", program_name());
 }
 
-/* How many words of argv name the command: 2, 1, or 0 if they name another. */
+/* How many words of argv name the command: 2, 1, which may be quoted as messages quote it, "data
+ * check", or 0 if they name another. */
 static int words_of(const command *k, int argc, char **argv) {
     const char *space = strchr(k->name, ' ');
-    if (!space) return argc > 0 && strcmp(argv[0], k->name) == 0;
+    if (argc > 0 && strcmp(argv[0], k->name) == 0) return 1;
+    if (!space) return 0;
     size_t n = (size_t)(space - k->name);
     return argc > 1 && strlen(argv[0]) == n && strncmp(argv[0], k->name, n) == 0 &&
                    strcmp(argv[1], space + 1) == 0
@@ -297,35 +299,13 @@ static int run_program(int argc, char **argv, const heed_model *const *models, c
     return unknown_command(argc, argv, models);
 }
 
-/* argv with the words of a command that is quoted as messages quote it, "data check", apart; copy:
- * owns them. */
-static char **split_command(int *argc, char **argv, char **copy) {
-    int at = *argc > 1 && strcmp(argv[1], "help") == 0 ? 2 : 1, n = at;
-    if (at >= *argc || !strchr(argv[at], ' ')) return NULL;
-    char **words = calloc((size_t)*argc + strlen(argv[at]), sizeof *words);
-    *copy = malloc(strlen(argv[at]) + 1);
-    if (!words || !*copy) return free(words), NULL;
-    for (int i = 0; i < at; i++) words[i] = argv[i];
-    for (char *s = strcpy(*copy, argv[at]); *(s += strspn(s, " "));) {
-        words[n++] = s;
-        s += strcspn(s, " ");
-        if (*s) *s++ = 0;
-    }
-    for (int i = at + 1; i < *argc; i++) words[n++] = argv[i];
-    *argc = n;
-    return words;
-}
-
 int heed_program(int argc, char **argv, const heed_model *const *models) {
     cluster processes;
     if (!argv || !models || argc < 1) return HEED_USAGE;
     set_program_name(argv[0]);
     ignore_file_limit();
     if (!cluster_open(&processes)) return HEED_USAGE;
-    char *copy = NULL, **words = split_command(&argc, argv, &copy);
-    int status = run_program(argc - 1, (words ? words : argv) + 1, models, processes);
+    int status = run_program(argc - 1, argv + 1, models, processes);
     cluster_close(&processes);
-    free(words);
-    free(copy);
     return status;
 }

@@ -59,7 +59,8 @@ static const char *reads_word(const heed_run *r) {
 }
 
 /* Opens a run; all must have the same kind of input. */
-static bool open_one(work *w, const char *dir) {
+static bool open_one(void *user, const char *dir) {
+    work *w = user;
     look *l = &w->looks[w->count++];
     snprintf(l->name, sizeof l->name, "%.120s", dir);
     l->run = open_run(w->p, dir);
@@ -69,23 +70,6 @@ static bool open_one(work *w, const char *dir) {
                          "%s reads a %s and %s a %s: expected runs with the same kind of input",
                          w->looks[0].name, reads_word(first), l->name, reads_word(l->run));
     return l->run != NULL;
-}
-
-/* Opens "runs/a,runs/b", or a run whose name contains a comma. */
-static bool open_all(work *w, const char *list) {
-    char dir[1024];
-    if (is_directory(list)) return open_one(w, list);
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        if (w->count == RUNS || n >= sizeof dir)
-            return heed_fail(w->p->c, HEED_USAGE, "too many runs: expected at most %d", RUNS);
-        snprintf(dir, sizeof dir, "%.*s", (int)n, list);
-        if (n && !open_one(w, dir)) return false;
-        list += n + (list[n] == ',');
-    }
-    return w->count > 0 || heed_fail(w->p->c, HEED_USAGE,
-                                     "missing RUN: expected a run, or several "
-                                     "with commas between them");
 }
 
 static bool study(work *w, look *l, const char *what) {
@@ -110,7 +94,7 @@ static bool study_all(work *w, const char *list, const char *what) {
     if (draws && flag_on(w->p, "exact"))
         return heed_fail(w->p->c, HEED_USAGE,
                          "--draws %d is an estimate: expected --exact or --draws, not both", draws);
-    bool ok = open_all(w, list);
+    bool ok = each_run(w->p, list, RUNS, open_one, w);
     for (int i = 0; ok && i < w->count; i++) ok = study(w, &w->looks[i], what);
     return ok;
 }

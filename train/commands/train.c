@@ -269,6 +269,7 @@ static bool open_snapshots(program *p, const training *t, progress *g) {
     heed_snapshots_args a = {.run = t->run,
                              .count = heed_config_int(t->f, "snapshots"),
                              .items = (int)heed_config_int(t->f, "snapshot-items"),
+                             .tokens = (int)heed_config_int(t->f, "snapshot-tokens"),
                              .input = heed_config_text(t->f, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
@@ -396,8 +397,8 @@ const command cmd_train = {
         "  caption       FILE TAB caption, with any number of lines for a picture; FILE is\n"
         "                relative to the folder of DATA\n"
         "A line can also be a JSON object: {src, tgt}, {label, text}, {tokens, tags} or\n"
-        "{image, caption}. The file can also be CSV, whose columns --columns chooses, but not\n"
-        "for caption. A first line that names the columns is skipped. For caption, DATA can also\n"
+        "{image, caption}. The file can also be CSV. --columns chooses the columns.\n"
+        "A first line that names the columns is skipped. For caption, DATA can also\n"
         "be a folder of pictures with metadata.jsonl: {file_name, text}.\n"
         "\n"
         "--from RUN starts from the best weights of a run, of this or another task. Its tokenizer\n"

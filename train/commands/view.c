@@ -2,6 +2,7 @@
 #include "commands/attend.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const heed_option options[] = {
     WORDS("html", "page to write", "Output"),
@@ -95,6 +96,29 @@ static heed_record *read_weights(program *p, const char *path) {
     return cut(p, heed_record_read_line(p->c, path, flag_int(p, "line")));
 }
 
+/* A file's name without its folder and its numbers. */
+static void series_of(const char *path, char name[256]) {
+    size_t n = 0;
+    const char *slash = strrchr(path, '/');
+    for (const char *s = slash ? slash + 1 : path; *s && n < 255; s++)
+        if (*s < '0' || *s > '9') name[n++] = *s;
+    name[n] = 0;
+}
+
+/* Files of other programs do not say whose weights they are: those whose names differ in their
+ * numbers only are steps of one training, others are several models or inputs. */
+static void name_models(const program *p, heed_record *records) {
+    char first[256], name[256];
+    bool differ = false;
+    series_of(p->argv[0], first);
+    for (int i = 1; i < p->argc; i++) {
+        series_of(p->argv[i], name);
+        differ |= strcmp(name, first) != 0;
+    }
+    for (int i = 0; differ && i < p->argc; i++)
+        if (records[i].step < 0 && !records[i].run) records[i].run = p->argv[i];
+}
+
 static void view(program *p) {
     const char *html = flag_text(p, "html");
     bool json = flag_on(p, "json");
@@ -111,6 +135,7 @@ static void view(program *p) {
         else
             print_summary(p, p->argv[i], r);
     }
+    if (ok) name_models(p, records);
     heed_page page = {.count = p->argc,
                       .records = records,
                       .no_qk = !flag_on(p, "qk"),
@@ -147,7 +172,11 @@ const command cmd_view = {
         "  np.savez('a.npz', attention=torch.stack(a)[:, 0].numpy(), tokens=tokens)\n"
         "\n"
         "Weights are never corrected: values outside [0, 1] and rows that do not sum to 1 are\n"
-        "reported in a note. Several files are shown as steps of a training run.",
+        "reported in a note. Snapshots of a run, and files whose names differ only in numbers, "
+        "are\n"
+        "shown as steps of a training; other files side by side, with their difference. For a "
+        "file\n"
+        "of torch.save, an error gives the command that converts it.",
     .examples = "  heed view a.npz --html a.html\n"
                 "  heed view large.npz --layers 1,11-12 --tokens 256 --html part.html\n"
                 "  heed view step0.npz step100.npz step200.npz --html learning.html\n",

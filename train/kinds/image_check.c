@@ -26,6 +26,30 @@ void print_duplicate(heed_images *k) {
         print_fact(AT, "", "%s is %s", own, name);
 }
 
+enum { CONFLICTS = 3 }; /* examples that are shown */
+
+/* Prints the first pictures that are in several classes, or appends ["a.png", "b.png"] to list. */
+static size_t show_conflicts(heed_images *k, json_t *list) {
+    heed_images_conflict some[CONFLICTS];
+    char own[1024], n[32];
+    const char *name;
+    size_t count =
+        heed_images_about(k)->classes > 1 ? heed_images_conflicts(k, some, CONFLICTS) : 0;
+    if (count && !list)
+        print_fact(AT, "  conflicts", "%s picture%s %s in several classes",
+                   heed_format_count(n, count), count == 1 ? "" : "s", count == 1 ? "is" : "are");
+    for (size_t i = 0; i < count && i < CONFLICTS; i++) {
+        if (!heed_images_get(k, some[i].part[0], some[i].index[0], NULL, NULL, &name)) break;
+        snprintf(own, sizeof own, "%s", name);
+        if (!heed_images_get(k, some[i].part[1], some[i].index[1], NULL, NULL, &name)) break;
+        if (list)
+            json_array_append_new(list, json_pack("[o, o]", json_text(own), json_text(name)));
+        else
+            print_fact(AT, "", "%s is %s", own, name);
+    }
+    return count;
+}
+
 /* ---- the sheet ---- */
 
 enum { SAMPLES = 8, VERSIONS = 5 };
@@ -173,6 +197,7 @@ static void print_facts(program *p, const heed_data *d) {
     print_fact(AT, "  duplicates", "%s of validation and test %s the pixels of a training picture",
                copies ? heed_format_count(n1, copies) : "none", copies == 1 ? "has" : "have");
     print_duplicate(k);
+    show_conflicts(k, NULL);
 }
 
 static void print_notes(const program *p, const heed_data *d) {
@@ -195,9 +220,9 @@ static void print_notes(const program *p, const heed_data *d) {
     }
 }
 
-static json_t *info_json(const program *p, const heed_images *k) {
+static json_t *info_json(const program *p, heed_images *k) {
     const heed_images_info *a = heed_images_about(k);
-    json_t *classes = json_array(), *bad = json_array();
+    json_t *classes = json_array(), *bad = json_array(), *conflicting = json_array();
     const char *path, *why;
     for (int i = 0; i < a->classes; i++)
         json_array_append_new(
@@ -207,16 +232,17 @@ static json_t *info_json(const program *p, const heed_images *k) {
                                (json_int_t)heed_images_count(k, HEED_TEST_PART, i)));
     for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++)
         json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:I}",
-                     "data", heed_config_text(p->flags, "data"), "kind", a->kind, "train",
-                     (json_int_t)a->count[HEED_TRAIN_PART], "val",
-                     (json_int_t)a->count[HEED_VAL_PART], "test",
-                     (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
-                     a->view.channels, "converted", (json_int_t)a->converted, "mean",
-                     json_doubles(a->view.mean, a->view.channels), "std",
-                     json_doubles(a->view.deviation, a->view.channels), "duplicates",
-                     (json_int_t)overlap_of(k), "classes", classes, "skipped", bad, "chosen",
-                     choices_json(&p->chosen), "ignored", (json_int_t)a->others);
+    size_t conflicts = show_conflicts(k, conflicting);
+    return json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I}",
+        "data", heed_config_text(p->flags, "data"), "kind", a->kind, "train",
+        (json_int_t)a->count[HEED_TRAIN_PART], "val", (json_int_t)a->count[HEED_VAL_PART], "test",
+        (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
+        a->view.channels, "converted", (json_int_t)a->converted, "mean",
+        json_doubles(a->view.mean, a->view.channels), "std",
+        json_doubles(a->view.deviation, a->view.channels), "duplicates", (json_int_t)overlap_of(k),
+        "conflicts", (json_int_t)conflicts, "conflicting", conflicting, "classes", classes,
+        "skipped", bad, "chosen", choices_json(&p->chosen), "ignored", (json_int_t)a->others);
 }
 
 void check_pictures(program *p, heed_data *d) {

@@ -64,6 +64,22 @@ static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
     return longer * 3 >= all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
 }
 
+enum { CONFLICTS = 3 }; /* examples that are shown */
+
+static void print_conflicts(const heed_data *d, const heed_pairs_info *a) {
+    heed_pairs_conflict some[CONFLICTS];
+    char n[32], text[HEED_QUOTE];
+    size_t count = heed_pairs_conflicts(d->batches, some, CONFLICTS);
+    if (!count) return;
+    print_fact(AT, a->classes ? "  conflicts" : "  several", "%s %s%s %s different %s",
+               heed_format_count(n, count), a->classes ? "text" : "source", count == 1 ? "" : "s",
+               count == 1 ? "has" : "have", a->classes ? "labels" : "targets");
+    for (size_t i = 0; i < count && i < CONFLICTS; i++)
+        print_fact(AT, "", "%s:%zu and %s:%zu: %s", some[i].path[0], some[i].pair[0].line,
+                   some[i].path[1], some[i].pair[1].line,
+                   heed_quote(text, some[i].pair[0].source, some[i].pair[0].source_n));
+}
+
 static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a) {
     char n1[32], n2[32], note[160], hint[256];
     print_fact(0, "", "%s", data_name(p, heed_config_text(p->flags, "data")));
@@ -81,6 +97,7 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
                    a->target_longest);
         if (!d->source) print_fact(AT, "", "one vocabulary for both: --share-vocab");
     }
+    print_conflicts(d, a);
     if (a->classes && !d->class_weights && *balance_hint(d, hint))
         print_fact(AT, "  note", "%s", hint);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
@@ -127,6 +144,24 @@ static json_t *labels_json(const heed_data *d, const heed_pairs_info *a) {
     return list;
 }
 
+/* [{source, lines: ["FILE:1", "FILE:2"]}]: the first ones */
+static json_t *conflicts_json(const heed_pairs_conflict *some, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && i < CONFLICTS; i++) {
+        char line[1024];
+        json_t *lines = json_array();
+        for (int j = 0; j < 2; j++) {
+            snprintf(line, sizeof line, "%s:%zu", some[i].path[j], some[i].pair[j].line);
+            json_array_append_new(lines, json_text(line));
+        }
+        json_array_append_new(
+            list, json_pack("{s:o, s:o}", "source",
+                            json_stringn(some[i].pair[0].source, some[i].pair[0].source_n), "lines",
+                            lines));
+    }
+    return list;
+}
+
 static void print_object(program *p, const heed_data *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
     json_t *o =
@@ -138,14 +173,19 @@ static void print_object(program *p, const heed_data *d, const heed_pairs_info *
                   (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
                   side_json(source, a->tokens, a->unknown, a->longest));
     if (a->classes)
-        json_object_update_new(o, json_pack("{s:I, s:o}", "unread", (json_int_t)a->cut.unread,
-                                            "labels", labels_json(d, a)));
+        json_object_update_new(o, json_pack("{s:I, s:I, s:o}", "unread", (json_int_t)a->cut.unread,
+                                            "untaught", (json_int_t)a->untaught, "labels",
+                                            labels_json(d, a)));
     else
         json_object_update_new(o,
                                json_pack("{s:b, s:o, s:I}", "shared", (int)!d->source, "target",
                                          side_json(d->tokenizer, a->target_tokens,
                                                    a->target_unknown, a->target_longest),
                                          "val_target_unknown", (json_int_t)a->val_target_unknown));
+    heed_pairs_conflict some[CONFLICTS];
+    size_t conflicts = heed_pairs_conflicts(d->batches, some, CONFLICTS);
+    json_object_update_new(o, json_pack("{s:I, s:o}", "conflicts", (json_int_t)conflicts,
+                                        "conflicting", conflicts_json(some, conflicts)));
     json_object_set_new(o, "chosen", choices_json(&p->chosen));
     print_json(p, o);
 }

@@ -119,15 +119,21 @@ static void finish(program *p, const heed_data *d, training_end *e) {
     if (e->trained) print_waited(e);
 }
 
+/* The numbers of a picture. */
+static int numbers_of(const heed_data *d) {
+    const heed_image_transform *v = &heed_images_about(d->batches)->view;
+    return v->size * v->size * v->channels;
+}
+
 static void next_pictures(const heed_model *m, const heed_data *d, const char *path,
                           const char *run) {
     (void)m;
-    (void)d;
     (void)path;
     const char *heed = program_name();
-    printf("\nNext:\n  %s reconstruct %s PICTURE... --png sheet.png\n  %s eval %s --linear --code "
+    bool linear = numbers_of(d) <= HEED_MOMENTS_MOST;
+    printf("\nNext:\n  %s reconstruct %s PICTURE... --png sheet.png\n  %s eval %s%s --code "
            "codes.png\n  %s plot %s\n",
-           heed, run, heed, run, heed, run);
+           heed, run, heed, run, linear ? " --linear" : "", heed, run);
 }
 
 /* ---- evaluation ---- */
@@ -153,6 +159,12 @@ static bool evaluate(evaluation *e) {
         return heed_fail(e->p->c, HEED_DATA,
                          "--linear has nothing to be fitted on: %s: expected training pictures",
                          e->data);
+    int numbers = numbers_of(e->d), channels = heed_images_about(images)->view.channels;
+    if (e->linear && numbers > HEED_MOMENTS_MOST)
+        return heed_fail(e->p->c, HEED_USAGE,
+                         "--linear would take too much memory: expected pictures of at most %d "
+                         "numbers, found %d; hint: leave it out, or train with --image-size %d",
+                         HEED_MOMENTS_MOST, numbers, channels == 3 ? 36 : 64);
     heed_images_set_eval_part(images, e->d->part);
     score = heed_evaluate(e->r->tape, e->r->model, e->r->self, images, e->rows);
     e->m = measure(&score);

@@ -120,3 +120,21 @@ bool page_add_curves(heed_ctx *c, heed_page *page, const char *run, page_curves 
     page->curves = &k->chart;
     return true;
 }
+
+bool each_run(program *p, const char *list, int most, bool (*open)(void *user, const char *dir),
+              void *user) {
+    char dir[1024];
+    int count = 0;
+    if (is_directory(list)) return open(user, list);
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        if (n && (++count > most || n >= sizeof dir))
+            return heed_fail(p->c, HEED_USAGE, "too many runs: expected at most %d", most);
+        snprintf(dir, sizeof dir, "%.*s", (int)n, list);
+        if (n && !open(user, dir)) return false;
+        list += n + (list[n] == ',');
+    }
+    return count > 0 || heed_fail(p->c, HEED_USAGE,
+                                  "missing RUN: expected a run, or several with commas between "
+                                  "them");
+}

@@ -8,6 +8,10 @@
 heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title);
 /* Prints a heat map, as wide as the terminal. */
 bool print_heatmap(heed_ctx *c, heed_heatmap map);
+/* Calls `open` for each run of a list, "runs/a,runs/b"; a folder whose name has a comma is one run.
+ * False: an error, also for more than `most`. */
+bool each_run(program *p, const char *list, int most, bool (*open)(void *user, const char *dir),
+              void *user);
 /* Prints a record as one JSON object. */
 bool print_record(heed_ctx *c, const heed_record *r);
 /* Reads a picture file; "-" is the standard input. */

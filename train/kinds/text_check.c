@@ -46,6 +46,14 @@ const char *special_note(size_t lines, char text[160]) {
 
 enum { AT = 15 }; /* column at which facts begin, after their labels */
 
+/* Whether lines are broken at a width, so that they are no examples of their own: long ones, of
+ * which many begin in lower case, or that blank lines gather in paragraphs. */
+static bool is_prose(const heed_text_facts *t) {
+    enum { LONG = 30 };
+    size_t full = t->lines - t->empty;
+    return t->bytes > LONG * full && (t->continued * 5 > full || t->empty * 50 > full);
+}
+
 static void print_warnings(const program *p, const heed_corpus_info *a, const heed_text_facts *t) {
     int64_t block = heed_config_int(p->flags, "block");
     size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
@@ -63,7 +71,7 @@ static void print_warnings(const program *p, const heed_corpus_info *a, const he
         print_fact(AT, "  note", "no validation part: --val-split X or --val FILE makes one");
     bool blocks = strcmp(heed_config_text(p->flags, "packing"), "blocks") == 0;
     double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
-    if (blocks && t->lines > 50 && longest + 2 < (double)block)
+    if (blocks && t->lines > 50 && longest + 2 < (double)block && !is_prose(t))
         print_fact(AT, "  note", "every line fits into a block: --packing lines keeps them apart");
 }
 

@@ -78,7 +78,6 @@ static bool read_tokens(const heed__hf *r, const json_t *vocab, const json_t *ad
 
 static bool normalized_text(heed__hf *r, heed__added *a, const char *text) {
     heed__spelling s = {.c = r->c, .s = text, .n = strlen(text)};
-    r->spare += heed__spare(0);
     bool good = !a->normalized || heed__respell(&r->p->normalizers, true, &s, &r->spare);
     a->n = s.n;
     a->text = good ? heed__alloc(r->c, s.n + 1) : NULL;
@@ -117,8 +116,7 @@ static bool read_all_added(heed__hf *r, const json_t *list) {
         snprintf(where, sizeof where, "added_tokens[%zu]", i);
         if (!read_added(r, json_array_get(list, i), where)) return false;
     }
-    heed__added_sort(r->p);
-    return true;
+    return heed__added_index(r->p);
 }
 
 /* ---- the model ---- */
@@ -331,7 +329,7 @@ static bool is_plain(const heed_tokenizer *k, bool *lower) {
 
 heed_tokenizer *heed__from_hugging_face(heed_ctx *c, const char *path, const json_t *o,
                                         const char *text, size_t n) {
-    heed__hf r = {.c = c, .path = path};
+    heed__hf r = {.c = c, .path = path, .spare = heed__spare(n)};
     r.k = heed__tokenizer_new(c, HEED__BPE, false);
     r.p = r.k ? r.k->pipeline = heed__pipeline_new(c) : NULL;
     bool good = r.p && read_all(&r, o) && heed_text_put(&r.p->file, text, n);

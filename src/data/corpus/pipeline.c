@@ -27,8 +27,9 @@ void heed__pipeline_free(heed__pipeline *p) {
     heed__steps *const lists[] = {&p->normalizers, &p->splitters, &p->decoders};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free_steps(lists[i]);
     for (size_t i = 0; i < p->added_count; i++) heed__free(p->added[i].text);
-    void *const rest[] = {p->added,  p->added_of, p->unk_text, p->prefix, p->suffix,
-                          p->joined, p->shown_at, p->frame,    p};
+    void *const rest[] = {p->finders[0].of, p->finders[1].of, p->added,  p->added_of,
+                          p->unk_text,      p->prefix,        p->suffix, p->joined,
+                          p->shown_at,      p->frame,         p};
     heed__names_free(&p->merges);
     heed_text_free(&p->shown);
     heed_text_free(&p->file);
@@ -78,10 +79,23 @@ heed__cutting heed__cut_of(const heed_tokenizer *k) {
 }
 
 typedef struct {
+    const heed__added *token;
+    size_t begin;
+} place;
+
+/* Places of added tokens in a text, the first one last; how far it has been searched, and how far
+ * it belongs to tokens: also the white space after one, which may begin another. */
+typedef struct {
+    place *of;
+    size_t count, capacity, searched, used;
+} search;
+
+typedef struct {
     const heed_tokenizer *k;
     heed__memo *memo;
     heed__special_text special;
     heed__sink *sink;
+    search found[2]; /* [1]: in the normalised text */
     heed__ranges words;
     heed__word_piece *pieces; /* of a word that is not short */
     size_t piece_capacity;
@@ -91,70 +105,99 @@ typedef struct {
 
 /* ---- added tokens ---- */
 
+static unsigned char byte_from_end(const heed__added *a, size_t at) {
+    return (unsigned char)a->text[a->n - 1 - at];
+}
+
 static int compare(const void *x, const void *y) {
     const heed__added *a = x, *b = y;
     if (a->normalized != b->normalized) return a->normalized ? 1 : -1;
-    int order = memcmp(a->text, b->text, a->n < b->n ? a->n : b->n);
-    if (order) return order;
+    for (size_t i = 0; i < a->n && i < b->n; i++)
+        if (byte_from_end(a, i) != byte_from_end(b, i))
+            return byte_from_end(a, i) < byte_from_end(b, i) ? -1 : 1;
     if (a->n != b->n) return a->n < b->n ? -1 : 1;
     if (a->special != b->special) return a->special ? -1 : 1;
     return a->number < b->number ? -1 : 1;
 }
 
-void heed__added_sort(heed__pipeline *p) {
-    if (p->added_count) qsort(p->added, p->added_count, sizeof *p->added, compare);
-    size_t at = 0;
-    for (int normalized = 0; normalized < 2; normalized++)
-        for (int byte = 0; byte <= 256; byte++) {
-            p->added_from[normalized][byte] = at;
-            while (byte < 256 && at < p->added_count && p->added[at].normalized == normalized &&
-                   (unsigned char)p->added[at].text[0] == byte)
-                at++;
+/* The state after one more byte, towards the start of a text. */
+static uint32_t next_state(const heed__automaton *m, uint32_t at, unsigned char byte) {
+    for (; at; at = m->of[at].fail) {
+        uint32_t low = m->of[at].first, end = m->of[at + 1].first;
+        for (uint32_t high = end, middle; low < high;) {
+            middle = low + (high - low) / 2;
+            if (m->of[middle].byte < byte)
+                low = middle + 1;
+            else
+                high = middle;
         }
+        if (low < end && m->of[low].byte == byte) return low;
+    }
+    return m->of_byte[byte];
 }
 
-/* The added tokens from *low to *high whose byte number `at` is `byte`. They are sorted, longer
- * than `at` and equal before it. The ends are looked at first: often only one token is left out
- * there. */
-static void narrow(const heed__pipeline *p, size_t at, unsigned char byte, size_t *low,
-                   size_t *high) {
-#define BYTE(i) ((unsigned char)p->added[i].text[at])
-    size_t gap = 1;
-    while (*low < *high && BYTE(*high - 1) > byte) {
-        size_t left = *high - *low;
-        for (gap = left < 2 * gap ? left : 2 * gap; gap > 1 && BYTE(*high - gap) <= byte;) gap /= 2;
-        *high -= gap;
-    }
-    gap = 1;
-    while (*low < *high && BYTE(*low) < byte) {
-        size_t left = *high - *low;
-        for (gap = left < 2 * gap ? left : 2 * gap; gap > 1 && BYTE(*low + gap - 1) >= byte;)
-            gap /= 2;
-        *low += gap;
-    }
-#undef BYTE
+static bool add_state(heed_ctx *c, heed__automaton *m, heed__state state) {
+    if (m->count >= INT32_MAX) return heed_fail(c, HEED_DATA, "added tokens of 2 GB or more");
+    if (!heed__grow(c, &m->of, &m->capacity, m->count + 1, sizeof *m->of)) return false;
+    m->of[m->count++] = state;
+    return true;
 }
 
-/* The longest added token at s: the sorted ones are divided by one byte of s after the other. */
-static const heed__added *longest_at(const heed__pipeline *p, bool normalized, const char *s,
-                                     size_t n) {
-    const size_t *from = &p->added_from[normalized][(unsigned char)*s];
-    const heed__added *best = NULL;
-    for (size_t at = 1, low = from[0], high = from[1]; low < high; at++) {
-        if (p->added[low].n == at) best = &p->added[low];
-        while (low < high && p->added[low].n == at) low++;
-        if (at == n) break;
-        narrow(p, at, (unsigned char)s[at], &low, &high);
+/* Makes the states of the sorted tokens from `low` to `high`. Until its turn, a state holds in
+ * first, fail and token: the state that it is one byte longer than, and from where to where the
+ * tokens are that end with it. */
+static bool build(heed__pipeline *p, heed__automaton *m, size_t low, size_t high) {
+    size_t length = 0, longer = 1; /* of states; where longer ones begin */
+    bool good = add_state(p->c, m, (heed__state){0, (uint32_t)low, (int32_t)high, 0});
+    for (size_t i = 0; good && i < m->count; i++) {
+        if (i == longer) length++, longer = m->count;
+        heed__state *s = &m->of[i];
+        uint32_t before = s->first;
+        low = s->fail;
+        high = (size_t)s->token;
+        s->first = (uint32_t)m->count;
+        s->fail = length > 1 ? next_state(m, m->of[before].fail, s->byte) : 0;
+        s->token = i ? m->of[s->fail].token : -1;
+        if (low < high && p->added[low].n == length) s->token = (int32_t)low;
+        while (low < high && p->added[low].n == length) low++; /* the first of equal ones counts */
+        for (size_t end; good && low < high; low = end) {
+            unsigned char byte = byte_from_end(&p->added[low], length);
+            for (end = low + 1; end < high && byte_from_end(&p->added[end], length) == byte;) end++;
+            if (!i) m->of_byte[byte] = (uint32_t)m->count;
+            good =
+                add_state(p->c, m, (heed__state){(uint32_t)i, (uint32_t)low, (int32_t)end, byte});
+        }
     }
-    return best;
+    return good && add_state(p->c, m, (heed__state){(uint32_t)m->count, 0, -1, 0});
+}
+
+bool heed__added_index(heed__pipeline *p) {
+    size_t written = 0;
+    if (p->added_count) qsort(p->added, p->added_count, sizeof *p->added, compare);
+    while (written < p->added_count && !p->added[written].normalized) written++;
+    return build(p, &p->finders[0], 0, written) &&
+           build(p, &p->finders[1], written, p->added_count);
+}
+
+/* The last place before *at of a text where an added token begins, and the longest one there; NULL:
+ * none. *state: of the search, 0 at the end of the text. */
+static const heed__added *added_before(const heed__pipeline *p, bool normalized, const char *s,
+                                       size_t *at, uint32_t *state) {
+    const heed__automaton *m = &p->finders[normalized];
+    while (*at > 0) {
+        *state = next_state(m, *state, (unsigned char)s[--*at]);
+        if (*state && m->of[*state].token >= 0) return &p->added[m->of[*state].token];
+    }
+    return NULL;
 }
 
 bool heed__pipeline_finds_special(const heed__pipeline *p, const char *text, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        for (int normalized = 0; normalized < 2; normalized++) {
-            const heed__added *a = longest_at(p, normalized, text + i, n - i);
-            if (a && a->special) return true;
-        }
+    for (int normalized = 0; normalized < 2; normalized++) {
+        uint32_t state = 0;
+        const heed__added *a = NULL;
+        for (size_t at = n; (a = added_before(p, normalized, text, &at, &state));)
+            if (a->special) return true;
+    }
     return false;
 }
 
@@ -196,27 +239,33 @@ static heed__range widen(const heed__added *a, const char *s, size_t n, heed__ra
     return at;
 }
 
-/* How far a text has been searched for added tokens, and how far it belongs to those found: also
- * the white space after one, which may begin another. */
-typedef struct {
-    size_t searched, used;
-} progress;
+/* Finds all places of added tokens in the normalised text or in the text itself. It is read from
+ * its end: then one pass knows the longest token at each place, and none is read twice. */
+static bool find_added(const encoder *e, bool normalized, const char *s, size_t n, search *out) {
+    uint32_t state = 0;
+    const heed__added *a;
+    out->count = out->searched = out->used = 0;
+    for (size_t at = n; (a = added_before(e->k->pipeline, normalized, s, &at, &state));) {
+        if (!heed__grow(e->k->c, &out->of, &out->capacity, out->count + 1, sizeof *out->of))
+            return false;
+        out->of[out->count++] = (place){a, at};
+    }
+    return true;
+}
 
-/* The next added token, among those that are found in the normalised text or in the text itself,
- * and its place; NULL, and the end of the text: none. */
-static const heed__added *added_next(const encoder *e, bool normalized, const char *s, size_t n,
-                                     progress *to, heed__range *at) {
-    for (size_t i = to->searched; i < n; i++) {
-        const heed__added *a = longest_at(e->k->pipeline, normalized, s + i, n - i);
-        if (!a) continue;
-        *at = (heed__range){i, i + a->n};
+/* The next added token, and its place; NULL, and the end of the text: none. */
+static const heed__added *added_next(const encoder *e, const char *s, size_t n, search *to,
+                                     heed__range *at) {
+    while (to->count) {
+        place found = to->of[--to->count];
+        const heed__added *a = found.token;
+        if (found.begin < to->searched) continue;
+        *at = (heed__range){found.begin, found.begin + a->n};
+        to->searched = at->end;
         bool text = a->special && e->special == HEED__SPECIAL_IS_TEXT;
-        if (!text && (!a->single_word || stands_alone(s, n, *at))) {
-            to->searched = at->end;
-            *at = widen(a, s, n, *at, to->used);
-            return a;
-        }
-        i += a->n - 1;
+        if (text || (a->single_word && !stands_alone(s, n, *at))) continue;
+        *at = widen(a, s, n, *at, to->used);
+        return a;
     }
     *at = (heed__range){n, n};
     return NULL;
@@ -285,14 +334,16 @@ static size_t begin_of(heed__range at, size_t used) {
 static bool put_text(encoder *e, const char *text, heed__range part) {
     heed__spelling s = {.c = e->k->c, .s = text + part.begin, .n = part.end - part.begin};
     e->base = part.begin;
-    bool good = heed__respell(&e->k->pipeline->normalizers, part.begin == 0, &s, &e->spare);
-    progress to = {0, 0};
+    search *to = &e->found[1];
+    bool good = heed__respell(&e->k->pipeline->normalizers, part.begin == 0, &s, &e->spare) &&
+                find_added(e, true, s.s, s.n, to);
     for (bool more = good; more;) {
         heed__range at;
-        const heed__added *a = added_next(e, true, s.s, s.n, &to, &at);
-        good = put_part(e, &s, (heed__range){to.used, at.begin});
-        if (good && a && at.begin < at.end) good = put(e, &s, a->id, begin_of(at, to.used), at.end);
-        to.used = at.end;
+        const heed__added *a = added_next(e, s.s, s.n, to, &at);
+        good = put_part(e, &s, (heed__range){to->used, at.begin});
+        if (good && a && at.begin < at.end)
+            good = put(e, &s, a->id, begin_of(at, to->used), at.end);
+        to->used = at.end;
         more = good && a;
     }
     heed__spelling_free(&s);
@@ -302,18 +353,20 @@ static bool put_text(encoder *e, const char *text, heed__range part) {
 bool heed__pipeline_encode(const heed_tokenizer *k, heed__memo *m, heed__special_text special,
                            const char *text, size_t n, heed__sink *sink) {
     encoder e = {.k = k, .memo = m, .special = special, .sink = sink, .spare = heed__spare(n)};
-    progress to = {0, 0};
-    bool good = true;
+    search *to = &e.found[0];
+    bool good = find_added(&e, false, text, n, to);
     if (m) m->words.c = k->c;
-    for (bool more = true; more;) {
+    for (bool more = good; more;) {
         heed__range at;
-        const heed__added *a = added_next(&e, false, text, n, &to, &at);
-        good = at.begin <= to.used || put_text(&e, text, (heed__range){to.used, at.begin});
+        const heed__added *a = added_next(&e, text, n, to, &at);
+        good = at.begin <= to->used || put_text(&e, text, (heed__range){to->used, at.begin});
         if (good && a && at.begin < at.end)
-            good = sink->put(sink, a->id, begin_of(at, to.used), at.end);
-        to.used = at.end;
+            good = sink->put(sink, a->id, begin_of(at, to->used), at.end);
+        to->used = at.end;
         more = good && a;
     }
+    heed__free(e.found[0].of);
+    heed__free(e.found[1].of);
     heed__free(e.words.of);
     heed__free(e.pieces);
     return good;

@@ -75,8 +75,22 @@ typedef struct {
     size_t n;
     size_t number; /* in the file */
 } heed__added;
-/* Sorts them by `normalized`, then by text, of equal ones first the special ones. */
-void heed__added_sort(struct heed__pipeline *p);
+/* Makes the automata that find them. Of equal ones a special one is found, or the first one. */
+bool heed__added_index(struct heed__pipeline *p);
+
+/* The automaton of Aho and Corasick (1975) for tokens in a text that is read from its end. A state
+ * is a string that a token ends with: the longest one that the text begins with at this place. */
+typedef struct {
+    uint32_t first; /* of the states one byte longer, which end before those of the next state */
+    uint32_t fail;  /* the longest other state that the string begins with; 0: the empty one */
+    int32_t token;  /* number of the longest token that it begins with, or -1 */
+    unsigned char byte; /* that it begins with */
+} heed__state;
+typedef struct {
+    heed__state *of; /* shorter ones first, the empty one is 0; one more ends the list */
+    size_t count, capacity;
+    uint32_t of_byte[256]; /* states of one byte; 0: none */
+} heed__automaton;
 
 struct heed__pipeline {
     heed_ctx *c;
@@ -84,8 +98,8 @@ struct heed__pipeline {
     bool bytes; /* tokens are of bytes, which characters stand for */
     heed__added *added;
     size_t added_count, added_capacity;
-    size_t added_from[2][257]; /* where those begin that begin with a byte; [1]: normalized ones */
-    int32_t *added_of;         /* (vocabulary) the one with that id, or -1 */
+    heed__automaton finders[2]; /* of added tokens; [1]: of normalized ones */
+    int32_t *added_of;          /* (vocabulary) the one with that id, or -1 */
     /* the model */
     char *unk_text, *prefix, *suffix; /* of later pieces of a word; of its end */
     bool fuse_unk, byte_fallback, ignore_merges;

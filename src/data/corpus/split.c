@@ -40,9 +40,9 @@ static void part_total(const heed_corpus *k, heed__part *p,
 
 /* ---- the cuts ---- */
 
-/* The hint is the largest block that fits, but not for so few tokens that nothing is learned. */
+/* The hint is the largest block that fits. */
 static bool too_short(heed_corpus *k, const char *path, size_t found, size_t expected, int parts) {
-    enum { LEAST = 20 };
+    size_t least = k->a.bracket ? 3 : 2;
     char hint[48] = "a longer text";
     size_t block = found * window(k) / expected + (k->a.bracket ? 2 : 0);
     if (!k->a.bracket && block) block--;
@@ -53,7 +53,7 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
             "text is too short: %s: expected at least %zu lines%s, found %zu; hint: %s", path,
             expected, parts > 1 ? ", of which some validate" : "", found,
             found == 1 ? "`packing = blocks`" : hint);
-    if (found >= LEAST) snprintf(hint, sizeof hint, "`block = %zu`", block);
+    if (block >= least) snprintf(hint, sizeof hint, "`block = %zu`", block);
     return heed_fail(k->c, HEED_DATA,
                      "text is too short: %s: expected at least %zu tokens (%d x %zu for `block = "
                      "%d`), found %zu; hint: %s",
@@ -103,8 +103,7 @@ bool heed__corpus_split(heed_corpus *k, const char *path) {
                          k->a.bracket ? 1 : 2, n);
     if (!k->val.total)
         return heed_fail(
-            k->c, HEED_DATA,
-            "no text is left to validate: %s: expected some tokens; hint: a larger `val-split`",
-            path);
+            k->c, HEED_DATA, "no text is left to validate: %s: expected some tokens; hint: %s",
+            all > n ? k->a.val_path : path, all > n ? "a longer text" : "a larger `val-split`");
     return true;
 }

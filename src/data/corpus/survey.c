@@ -1,5 +1,6 @@
 /* survey.c -- what a text file holds: characters and lines. */
 #include "data/corpus/reading.h"
+#include "data/corpus/words.h"
 #include "text/text.h"
 
 /* What one passage holds; of lines, those that end in it. */
@@ -28,6 +29,9 @@ static bool count(heed__reading *r, heed__passage *p) {
         length = heed__line_length(p->text + at, p->n - at);
         bool ended = at + length < p->n;
         f->empty += ended && length == 0;
+        int32_t first = 0;
+        if (length) heed_utf8_read(p->text + at, length, &first);
+        f->continued += heed__in_class(HEED__LOWER_CASE, first);
         if (ended && length > f->longest) f->longest = length;
     }
     w->last = length;
@@ -47,6 +51,7 @@ static bool add(heed__reading *r, heed__passage *p) {
     out->characters += w->found.characters;
     out->lines += w->found.lines;
     out->empty += w->found.empty;
+    out->continued += w->found.continued;
     out->returns += w->found.returns;
     if (w->found.longest > out->longest) out->longest = w->found.longest;
     if (w->found.lines) end_line(s, s->open + w->first);

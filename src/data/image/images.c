@@ -147,6 +147,38 @@ bool heed_images_duplicate(const heed_images *k, heed_duplicate *out) {
     return true;
 }
 
+size_t heed_images_conflicts(const heed_images *k, heed_images_conflict *out, size_t most) {
+    typedef struct {
+        heed_part part;
+        size_t index;
+        uint32_t label;
+        bool counted;
+    } meeting;
+    if (!k || heed__stopped(k->c)) return 0;
+    size_t found = 0, all = 0;
+    for (int part = 0; part < HEED_PARTS; part++) all += k->info.count[part];
+    heed__names pixels = {.c = k->c};
+    meeting *first = heed__alloc_array(k->c, all, sizeof *first);
+    for (int part = 0; first && part < HEED_PARTS; part++)
+        for (size_t i = 0; i < k->info.count[part] && !heed__stopped(k->c); i++) {
+            heed__use use = heed__images_use(k, (heed_part)part, i);
+            const uint64_t *hash = &k->items[use.item].hash;
+            size_t before = pixels.count;
+            int32_t number = heed__names_add(&pixels, (const char *)hash, sizeof *hash);
+            if (number < 0) continue;
+            meeting *one = &first[number], now = {(heed_part)part, i, use.label, false};
+            if (pixels.count > before) *one = now;
+            if (one->counted || one->label == use.label) continue;
+            one->counted = true;
+            if (found < most)
+                out[found] = (heed_images_conflict){{one->part, now.part}, {one->index, i}};
+            found++;
+        }
+    heed__names_free(&pixels);
+    heed__free(first);
+    return heed__stopped(k->c) ? 0 : found;
+}
+
 static bool in_part(const heed_images *k, heed_part part, uint64_t index) {
     return (int)part >= 0 && part < HEED_PARTS && index < k->info.count[part];
 }

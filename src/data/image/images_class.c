@@ -147,9 +147,11 @@ static bool make_labels(heed_images *k, const char *path) {
         heed_part part = class->count[HEED_VAL_PART] ? HEED_VAL_PART : HEED_TEST_PART;
         if (class->count[HEED_TRAIN_PART] || k->a.unlabelled) continue;
         if (class->count[part])
-            heed_fail(k->c, HEED_DATA,
-                      "class \"%s\" of the %s part is not in the training part: %s", texts[i],
-                      heed__part_words[part], path);
+            heed_fail(
+                k->c, HEED_DATA,
+                "class \"%s\" of the %s part is not in the training part: %s; hint: move some "
+                "of its pictures to the training part, or leave the class out",
+                texts[i], heed__part_words[part], path);
         else
             heed_fail(k->c, HEED_DATA, "class \"%s\" has no pictures: %s", texts[i], path);
     }

@@ -191,13 +191,13 @@ static int by_type(const void *a, const void *b) {
 }
 
 const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count) {
+    if (!e || !count) return NULL;
     *count = 0;
-    for (size_t i = 0; e && i < e->names.count; i++) {
+    for (size_t i = 0; i < e->names.count; i++) {
         heed_entity_score one = e->scores[i];
         one.type = heed__names_text(&e->names, i);
         if (one.gold + one.predicted) e->listed[(*count)++] = one;
     }
-    if (!e) return NULL;
     qsort(e->listed, *count, sizeof *e->listed, by_type);
     return e->listed;
 }

@@ -207,7 +207,7 @@ const heed_data_kind heed__data_classes = {
     .close = close_data,
 };
 const heed_data_kind heed__data_tags = {
-    .noun = "a file of words and their labels, TSV, CSV or JSONL",
+    .noun = "a file of words and their labels, TSV, CSV, JSONL, CoNLL or CoNLL-U",
     .item = "word",
     .options = label_options,
     .open = open_data,

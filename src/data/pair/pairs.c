@@ -199,6 +199,16 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
 
 const heed_pairs_info *heed_pairs_about(const heed_pairs *k) { return k ? &k->info : NULL; }
 
+static heed_pair shown(const heed__pair *p) {
+    return (heed_pair){.line = p->line,
+                       .source_n = p->text[HEED__SOURCE].n,
+                       .target_n = p->text[HEED__TARGET].n,
+                       .note_n = p->note.n,
+                       .source = p->text[HEED__SOURCE].s,
+                       .target = p->text[HEED__TARGET].s,
+                       .note = p->note.s};
+}
+
 bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out) {
     if (out) *out = (heed_pair){0};
     if (!k || !out || heed__stopped(k->c)) return false;
@@ -206,15 +216,35 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
     if (index >= count)
         return heed_fail(k->c, HEED_USAGE, "there is no pair %zu: expected less than %zu", index,
                          count);
-    const heed__pair *p = &k->pairs[(val ? k->val : k->train)[index]];
-    *out = (heed_pair){.line = p->line,
-                       .source_n = p->text[HEED__SOURCE].n,
-                       .target_n = p->text[HEED__TARGET].n,
-                       .note_n = p->note.n,
-                       .source = p->text[HEED__SOURCE].s,
-                       .target = p->text[HEED__TARGET].s,
-                       .note = p->note.s};
+    *out = shown(&k->pairs[(val ? k->val : k->train)[index]]);
     return true;
+}
+
+size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_t most) {
+    if (!k || heed__stopped(k->c)) return 0;
+    heed__names sources = {.c = k->c};
+    size_t found = 0, *first = heed__alloc_array(k->c, k->count, sizeof *first);
+    bool *counted = heed__alloc_array(k->c, k->count, sizeof *counted);
+    for (size_t i = 0; first && counted && i < k->count; i++) {
+        const heed__cut *text = k->pairs[i].text;
+        size_t before = sources.count;
+        int32_t source = heed__names_add(&sources, text[HEED__SOURCE].s, text[HEED__SOURCE].n);
+        if (source < 0) break;
+        if (sources.count > before) first[source] = i;
+        heed__cut other = k->pairs[first[source]].text[HEED__TARGET], own = text[HEED__TARGET];
+        if (counted[source] || (own.n == other.n && memcmp(own.s, other.s, own.n) == 0)) continue;
+        counted[source] = true;
+        for (int j = 0; found < most && j < 2; j++) {
+            size_t pair = j ? i : first[source];
+            out[found].pair[j] = shown(&k->pairs[pair]);
+            out[found].path[j] = k->path[pair >= k->own];
+        }
+        found++;
+    }
+    heed__names_free(&sources);
+    heed__free(first);
+    heed__free(counted);
+    return heed__stopped(k->c) ? 0 : found;
 }
 
 bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out) {

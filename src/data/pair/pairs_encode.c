@@ -212,13 +212,19 @@ static bool remove_long(heed_pairs *k) {
     return kept || !has_val_part(k) || heed__pairs_nothing_to_train(k);
 }
 
+/* Counts the labels of the training part, then those of the validation part that it lacks. */
 static bool count_labels(heed_pairs *k) {
-    k->counts = heed__alloc_array(k->c, (size_t)k->info.classes, sizeof *k->counts);
-    for (size_t i = 0; k->counts && i < k->info.pairs; i++) {
-        const heed__pair *p = &k->pairs[k->train[i]];
+    heed_pairs_info *f = &k->info;
+    k->counts = heed__alloc_array(k->c, (size_t)f->classes, sizeof *k->counts);
+    for (size_t i = 0; k->counts && i < f->pairs + f->val_pairs; i++) {
+        bool trains = i < f->pairs;
+        const heed__pair *p = &k->pairs[trains ? k->train[i] : k->val[i - f->pairs]];
         const int32_t *label = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
-        for (int at = 0; at < p->count[HEED__TARGET]; at++)
-            if (label[at] >= 0) k->counts[label[at]]++;
+        for (int at = 0; at < p->count[HEED__TARGET]; at++) {
+            if (label[at] < 0) continue;
+            k->counts[label[at]] += trains;
+            if (!k->counts[label[at]] && !f->untaught++) f->untaught_label = f->labels[label[at]];
+        }
     }
     return k->counts != NULL;
 }

@@ -100,10 +100,11 @@
         const answer = g
             ? `; ${g.says}: ‘${heed.within(heed.cut(heed.show(token), 24))}’ ${heed.probability(p)}`
             : "";
+        const where = heed.severalModels() ? "of this model" : "on this input";
         const hatched = m.some ? "; hatched: a token that has no counterpart there" : "";
         return [
             plain(heed.weights(like, how), like, {
-                name, record: r, help: `the same head on this input${answer}`, beside: true,
+                name, record: r, help: `the same head ${where}${answer}`, beside: true,
                 masks: heed.hatched(like), void: (q, k) => heed.masked(like, q, k),
                 hatched: heed.hatched(like),
             }),
@@ -148,7 +149,8 @@
      * several inputs before attention. */
     const panels = () => {
         const b = heed.block(), several = heed.severalInputs(),
-              of = several ? `Input ${heed.state.record + 1}: ` : "";
+              kind = heed.severalModels() ? "Model" : "Input",
+              of = several ? `${kind} ${heed.state.record + 1}: ` : "";
         const weights = (how) => plain(heed.weights(b, how), b, {
             name: `attention, layer ${b.layer + 1}, ${heed.headName(how)}`, help: of + meaning(how),
             masks: heed.hatched(b), void: (q, k) => heed.masked(b, q, k), hatched: heed.hatched(b),
@@ -335,7 +337,7 @@
         id: "compare",
         title: "Compare",
         help: "attention beside rollout, occlusion and gradient; the same head over the steps of " +
-            "training, or on several inputs",
+            "training, on several inputs, or of several models",
         uses: ["layer", "head", "scale", "special", "side"],
         available: (data) =>
             data.records.length > 1 || data.records.some((r) => r.blocks.length && r.maps.length),

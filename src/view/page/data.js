@@ -117,13 +117,14 @@
     /* ---- where things stand ---- */
 
     heed.record = () => heed.data.records[heed.state.record];
-    /* Whether the records are of several inputs rather than of the steps of a training run. */
+    /* Whether the records are of several models. */
+    const differ = (what) => heed.data.records.some((r) => r[what] !== heed.data.records[0][what]);
+    heed.severalModels = () => differ("run");
+    /* Whether the records are of several inputs or models rather than of the steps of a training
+     * run. */
     let several;
-    heed.severalInputs = () => {
-        const {records} = heed.data,
-              differ = (what) => records.some((r) => r[what] !== records[0][what]);
-        return (several ??= differ("title") && (differ("model") || !differ("step")));
-    };
+    heed.severalInputs = () => (several ??= heed.severalModels() ||
+        (differ("title") && (differ("model") || !differ("step"))));
     /* This layer in all records that have the head. */
     heed.alike = (b, head) => heed.data.records.flatMap((r) => heed.layerIn(r, b, head) || []);
     heed.layerIn = (r, b, head) => r.blocks.find(

@@ -68,8 +68,10 @@
     const stepped = (control, before, after) =>
         heed.el("span", {class: "stepped"}, before, control.box, after);
     heed.stepName = (i) => {
-        const {step, model, title} = heed.data.records[i];
-        if (heed.severalInputs()) return `${i + 1}. ${heed.cut(heed.show(title), 40)}`;
+        const {step, model, title, run} = heed.data.records[i],
+              alike = heed.data.records.every((r) => r.title === title),
+              name = !heed.severalModels() ? title : alike ? run : `${run}: ${title}`;
+        if (heed.severalInputs()) return `${i + 1}. ${heed.cut(heed.show(name || ""), 40)}`;
         return step >= 0 ? `step ${heed.count(step)}` : model || `record ${i + 1}`;
     };
     const layerBox = () => stepped(
@@ -92,7 +94,8 @@
         const bind = (name, label, kind) => out.push(heed.bind(name, label, kind).box);
         if ((has("layer") || has("record")) && records.length > 1)
             bind(
-                "record", heed.severalInputs() ? "Input" : "Step",
+                "record",
+                heed.severalModels() ? "Model" : heed.severalInputs() ? "Input" : "Step",
                 {choices: records.map((_, i) => [i, heed.stepName(i)])});
         if (has("layer") && stacks.length > 1)
             bind("stack", "Attention", {choices: stacks.map((s) => [s, stackNames[s]])});

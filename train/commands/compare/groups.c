@@ -6,9 +6,9 @@
 #include <string.h>
 
 bool is_incidental(const char *key) {
-    static const char *const keys[] = {"preset", "workers",   "cache-mb",       "mean",
-                                       "std",    "snapshots", "snapshot-items", "snapshot-input",
-                                       "plan"};
+    static const char *const keys[] = {
+        "preset",         "workers",        "cache-mb",        "mean", "std", "snapshots",
+        "snapshot-items", "snapshot-input", "snapshot-tokens", "plan"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;
