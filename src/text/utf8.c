@@ -145,9 +145,14 @@ static char *composed(const char *s, size_t n, bool fold) {
                : (char *)out;
 }
 
+static bool is_ascii(const char *text, size_t n) {
+    while (n && (unsigned char)text[n - 1] < 128) n--;
+    return n == 0;
+}
+
 bool heed__same_name(const char *a, size_t n, const char *b, size_t m) {
     if (n == m && strncasecmp(a, b, n) == 0) return true;
-    if (skip_ascii(a, 0, n) == n && skip_ascii(b, 0, m) == m) return false;
+    if (is_ascii(a, n) && is_ascii(b, m)) return false;
     char *x = composed(a, n, true), *y = composed(b, m, true);
     bool same = x && y && strcmp(x, y) == 0;
     free(x);
@@ -156,9 +161,7 @@ bool heed__same_name(const char *a, size_t n, const char *b, size_t m) {
 }
 
 size_t heed__compose(char *s, size_t n) {
-    size_t at = 0;
-    while (at < n && (unsigned char)s[at] < 0x80) at++;
-    char *out = at < n ? composed(s, n, false) : NULL;
+    char *out = is_ascii(s, n) ? NULL : composed(s, n, false);
     size_t length = out ? strlen(out) : n;
     if (out && length <= n) memcpy(s, out, n = length);
     free(out);

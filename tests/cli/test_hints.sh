@@ -40,7 +40,7 @@ printf 'abc' >tiny.txt
 run train gpt tiny.txt -o run
 refuses 3 "found 3; hint: a longer text"
 run train mlm tiny.txt -o run
-refuses 3 "found 3; hint: a longer text"
+refuses 3 "found 3; hint: --block 3"
 head -c 30 facts.txt >short.txt
 run train gpt short.txt -o run
 refuses 3 "found 30; hint: --block 14"

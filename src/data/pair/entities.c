@@ -191,8 +191,8 @@ static int by_type(const void *a, const void *b) {
 }
 
 const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count) {
+    if (count) *count = 0;
     if (!e || !count) return NULL;
-    *count = 0;
     for (size_t i = 0; i < e->names.count; i++) {
         heed_entity_score one = e->scores[i];
         one.type = heed__names_text(&e->names, i);
