@@ -436,7 +436,7 @@ static void check_cached(heed_mha_args args, int options) {
     if (!(options & 1)) pad = NULL;
     if (!(options & 6)) bias = NULL;
     heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, pad, NULL);
-    heed_real k[3 * CACHED * 8], v[3 * CACHED * 8 + 3];
+    heed_real k[3 * CACHED * 8 + 3], v[3 * CACHED * 8 + 3];
     heed_cache cache = {.capacity = CACHED, .k = k, .v = v, .stride = CACHED * 8 + 1};
     for (int from = 0, n; y && from < CACHED; from += n) {
         n = options & 8 ? 1 : from ? 3 : 1;
