@@ -74,6 +74,13 @@ def python_words(message):
         return f"`{name}`" if value is None else f"`{name}={python_value(value)}`"
 
     message = re.sub("`([a-z][a-z0-9-]*)(?: = ([^`]*))?`", written, message)
+    def changed(found):
+        settings = re.findall("--(no-)?([a-z0-9-]+)(?: (?!--)([^ ]+))?", found[2])
+        words = [f"{name.replace('-', '_')}={python_value(value or str(not no).lower())}" for no, name, value in settings]
+        return f'`heed.train("{found[1]}", DATA, {", ".join(words)})` with the other settings of the run'
+
+    message = re.sub("`train ([a-z0-9]+) -c [^`]*?config.conf((?: --[^`]*?)?) -o [^`]*`", changed, message)
+    message = re.sub("`export [^`]* --onnx ([^`]*)`", r'`run.onnx("\1")`', message)
     message = re.sub("`train ([a-z0-9]+) ([^`]*?)(?: -o [^`]*)?`", r'`heed.train("\1", "\2")`', message)
     if message.startswith("unknown setting"):
         message = re.sub('(?<=unknown setting ")[^"]*|(?<=did you mean )[a-z0-9-]+', lambda name: name[0].replace("-", "_"), message)

@@ -93,13 +93,20 @@ static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
     return true;
 }
 
-/* Appends the tokens of a piece of the text. Special tokens are read in texts that a language model
- * goes on from or fills in; elsewhere a text is data. */
+/* Whether special tokens are read in the text: where a language model goes on from it or fills it
+ * in, and where [SEP] divides a text with one label into segments; elsewhere a text is data. */
+static bool reads_specials(const heed_reader *r) {
+    return r->spec.kind == HEED_INPUT_TOKENS ||
+           (r->spec.kind == HEED_INPUT_LABELLED && !r->spec.per_word &&
+            heed_config_has(r->config, "segment-token") &&
+            heed_config_int(r->config, "segment-token") >= 0);
+}
+
+/* Appends the tokens of a piece of the text. */
 static bool put_text(const heed_reader *r, const heed_tokenizer *t, const char *text, size_t begin,
                      size_t end, heed_tokens *k) {
     size_t before = k->count;
-    bool ok = r->spec.kind == HEED_INPUT_TOKENS ? heed_encode(t, text + begin, end - begin, k)
-                                                : heed_encode_text(t, text + begin, end - begin, k);
+    bool ok = (reads_specials(r) ? heed_encode : heed_encode_text)(t, text + begin, end - begin, k);
     for (size_t i = before; i < k->count; i++) k->begin[i] += begin, k->end[i] += begin;
     return ok;
 }

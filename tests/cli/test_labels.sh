@@ -276,3 +276,12 @@ json conflicting.0.lines.1 z.tsv:1
 printf 'cat\tchat\ncat\tchatte\ndog\tchien\n' >several.tsv
 run data check seq2seq several.tsv --val-split 0
 says "1 source has different targets"
+
+# Where a model has segments, [SEP] of a typed text divides it; elsewhere, and in data, it is text.
+run train textcls two.tsv -o segments --tokenizer word --encoder attention --bracket --token-types 2 --segment-token 3 --val-split 0 $TINY --layers 1 --heads 2 --steps 1
+run attend segments "same [SEP] text" --json
+json axes.0.count 5
+json axes.0.labels.2 "[SEP]"
+run train textcls two.tsv -o whole --tokenizer word --encoder attention --bracket --val-split 0 $TINY --layers 1 --heads 2 --steps 1
+run attend whole "same [SEP] text" --json
+json axes.0.count 7
