@@ -279,7 +279,7 @@ TEST(pairs_read_conll) {
         heed_pairs_close(k);
     }
     CHECK_FAILS(c, open_text(c, "a.conll", "a X\nb\n", (heed_pairs_args){.kind = HEED_TAGS}),
-                HEED_DATA, "a.conll:2: expected 2 columns, as in the lines before, found 1");
+                HEED_DATA, "a.conll:2: expected 2 columns in every line, found 1");
     heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
     CHECK_FAILS(c, open_text(c, "a.conll", "a X\n", wrong), HEED_USAGE,
                 "a CoNLL file of 2 columns");

@@ -161,7 +161,7 @@ static bool add_word(heed__line *l, const form *f, heed__cut line, heed_text sid
     char expected[64], found[HEED_QUOTE];
     size_t count = cut_columns(line, f->tabs, column);
     if (count != f->columns) {
-        snprintf(expected, sizeof expected, "%zu columns, as in the lines before", f->columns);
+        snprintf(expected, sizeof expected, "%zu columns in every line", f->columns);
         snprintf(found, sizeof found, "%zu", count);
         return heed__pairs_wrong(l, expected, found);
     }
