@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field without control characters, which are written as \\x1B. */
+/* A field without control characters, which are written as \\x1B. What a spreadsheet would compute
+ * reads back behind an apostrophe. */
 static void read_back(heed_ctx *c, const char *field) {
     heed_text line = {.c = c};
     heed_csv r;
@@ -14,7 +15,9 @@ static void read_back(heed_ctx *c, const char *field) {
         if ((unsigned char)*s < 32 || *s == 127) return;
     if (!heed_csv_put(&line, field) || !heed_csv_open(&r, c, "fuzz", "", line.s, line.n)) abort();
     bool row = heed_csv_next(&r);
-    if (row != (*field != 0) || (row && strcmp(r.fields[0], field) != 0)) abort();
+    if (row != (*field != 0)) abort();
+    bool formula = row && *r.fields[0] == '\'' && strchr("=+-@", *field);
+    if (row && strcmp(r.fields[0] + formula, field) != 0) abort();
     heed_text_free(&line);
 }
 
