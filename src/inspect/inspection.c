@@ -1,8 +1,8 @@
 /* inspection.c -- one input of a run: its axes, the predictions made on it, its pass through the
  * model. */
 #include "core/core.h"
-#include "data/corpus/words.h"
 #include "inspect/inspect.h"
+#include "tokenizer/words.h"
 
 #include <math.h>
 #include <stdio.h>
