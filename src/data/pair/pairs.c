@@ -157,13 +157,14 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
                      "the last line has no end: %s: the file may have been cut off", path);
     if (k->count == before && k->info.header)
         return heed_fail(k->c, HEED_DATA,
-                         "no pairs: %s: expected rows below the names of the columns, found only "
+                         "no rows: %s: expected some below the names of the columns, found only "
                          "the line of these names",
                          path);
     k->info.header |= others;
     return k->count > before ||
-           heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none%s", path,
-                     heed__pairs_form(k->a.kind), k->info.empty ? " with text on both sides" : "");
+           heed_fail(k->c, HEED_DATA, "no %ss: %s: expected lines of %s, found none%s",
+                     heed__pair_schemas[k->a.kind].unit, path, heed__pairs_form(k->a.kind),
+                     k->info.empty ? " with text on both sides" : "");
 }
 
 /* ---- opening ---- */
