@@ -223,6 +223,8 @@ TEST(pairs_refuse) {
         {"a.jsonl", "{\"text\":\"a\",\"label\":true}\n", "found true; hint: write it as text",
          HEED_CLASSES},
         {"a.csv", "text,label\n", "no rows: ", HEED_CLASSES},
+        {"a.csv", "tokens,tags\n\"['a', 'b']\",X Y\n", "expected words separated by spaces",
+         HEED_TAGS},
         {"a.jsonl", "{\"src\":\"a\",\"src\":\"b\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
         {"a.jsonl", "[1]\n", "a.jsonl:1: expected a JSON object a line, found a list", 0},
         {"a.jsonl", "{\"src\":\n", "a.jsonl:1: expected a JSON object", 0},
@@ -264,6 +266,9 @@ TEST(pairs_read_conll) {
         {"a.txt", "a X\r\nb Y\r\n\r\n\r\nc X\r\n", NULL, "5 c|X", 2},
         {"a.tsv", "a\tX\t1\nb\tY\t2\n\nc\tX\t3\n", "1,2", "4 c|X", 2},
         {"w.conll", "#tag\tO\n\n# a comment\nb\tX\n", NULL, "4 b|X", 2},
+        {"h.conll", "Word POS Tag\na P X\n\nb P Y\n", NULL, "4 b|Y", 2},
+        {"h.txt", "token\ttag\n\na\tX\nc\tX\n\nb\tY\n", NULL, "6 b|Y", 2},
+        {"h.txt", "word O\na X\n\nb tag\n", NULL, "4 b|tag", 2},
         /* Comments of as many columns: beside others, or before every sentence; else words. */
         {"c.txt", "# one\na X\n\n# 2\nb X\n# Y\n", NULL, "5 b #|X Y", 2},
         {"c.txt", "# one more\na X\n\n# 2\nb X\n\n# 3\n# 4\nc X\n", NULL, "5 b|X", 3},

@@ -88,13 +88,16 @@ static bool read_table(heed__line *l, char *text, size_t n) {
         l->number = t->rows.line;
         l->note = heed__table_note(t);
         l->k->info.extra_columns += t->width > HEED__SIDES;
-        if (t->schema->labels && is_list(both[HEED__TARGET]))
+        bool list = t->schema->words && is_list(both[HEED__SOURCE]);
+        if (list || (t->schema->labels && is_list(both[HEED__TARGET])))
             ok = heed_fail(l->k->c, HEED_DATA,
                            "line is wrong: %s:%zu: expected %s, found a list as Python writes it; "
                            "hint: pandas writes lists with to_json(\"data.jsonl\", "
                            "orient=\"records\", lines=True)",
                            l->path, l->number,
-                           t->schema->words ? "labels separated by spaces" : "a label");
+                           list               ? "words separated by spaces"
+                           : t->schema->words ? "labels separated by spaces"
+                                              : "a label");
         ok = ok && heed__pairs_add(l, both);
     }
     l->k->info.header |= t->named;

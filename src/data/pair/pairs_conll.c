@@ -149,6 +149,26 @@ static bool choose_columns(const heed__line *l, form *f) {
                               f->ud ? "2,4" : "1,2");
 }
 
+/* Whether the first line names the columns: "word pos tag". */
+static bool is_header(const heed__line *l, const form *f, heed__cut line) {
+    static const char *const names[HEED__SIDES][8] = {
+        {"word", "words", "token", "tokens", "form", "text"},
+        {"tag", "tags", "label", "labels", "ner", "pos", "ner_tag", "ner_tags"}};
+    heed__cut column[COLUMNS];
+    const char *given = l->table.header;
+    if (f->ud || cut_columns(line, f->tabs, column) != f->columns) return false;
+    if (given && strcmp(given, "auto") != 0) return strcmp(given, "yes") == 0;
+    for (int side = 0; side < HEED__SIDES; side++) {
+        heed__cut name = column[f->column[side]];
+        bool known = false;
+        for (int i = 0; i < 8 && names[side][i]; i++)
+            known |= strlen(names[side][i]) == name.n &&
+                     strncasecmp(names[side][i], name.s, name.n) == 0;
+        if (!known) return false;
+    }
+    return true;
+}
+
 /* ---- sentences ---- */
 
 /* A space in a form of CoNLL-U, "10 000", does not break: a sentence is divided at spaces. */
@@ -204,7 +224,7 @@ static bool read_sentences(heed__line *l, const form *f, char *text, size_t n) {
     heed_text side[HEED__SIDES] = {{.c = l->k->c}, {.c = l->k->c}};
     heed__cut line;
     size_t at = 0, first = 0, number = 0, from = 0, before = 0;
-    bool ok = true;
+    bool ok = true, begun = false;
     for (; ok && next_line(text, n, &at, &line); before = at) {
         heed__cut content = heed__trimmed(line);
         l->number = ++number;
@@ -215,6 +235,12 @@ static bool read_sentences(heed__line *l, const form *f, char *text, size_t n) {
             continue;
         }
         if (is_comment(content, f, first > 0)) continue;
+        bool named = !begun && is_header(l, f, content);
+        begun = true;
+        if (named) {
+            l->k->info.header = true;
+            continue;
+        }
         if (!first) first = number, from = before;
         ok = add_word(l, f, content, side);
     }
