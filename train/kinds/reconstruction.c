@@ -166,7 +166,7 @@ static bool evaluate(evaluation *e) {
                          "numbers, found %d; hint: leave it out, or train with --image-size %d",
                          HEED_MOMENTS_MOST, numbers, channels == 3 ? 36 : 64);
     heed_images_set_eval_part(images, e->d->part);
-    score = heed_evaluate(e->r->tape, e->r->model, e->r->self, images, e->rows);
+    score = heed_evaluate(e->r->tape, e->r->model, e->r->self, e->d, e->rows);
     e->m = measure(&score);
     heed_best_linear_args a = {.run = e->r,
                                .images = images,
@@ -240,7 +240,6 @@ static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_
 
 const data_kind reconstruction_kind = {
     .banner = banner_pictures,
-    .items = "pictures",
     .begun = begun_pictures,
     .evaluated = draw_reconstructions,
     .next = next_pictures,
