@@ -88,14 +88,14 @@ static bool read_table(heed__line *l, char *text, size_t n) {
         l->number = t->rows.line;
         l->note = heed__table_note(t);
         l->k->info.extra_columns += t->width > HEED__SIDES;
-        bool list = t->schema->words && is_list(both[HEED__SOURCE]);
-        if (list || (t->schema->labels && is_list(both[HEED__TARGET])))
+        bool labels = t->schema->labels && is_list(both[HEED__TARGET]);
+        if (labels || (t->schema->words && is_list(both[HEED__SOURCE])))
             ok = heed_fail(l->k->c, HEED_DATA,
                            "line is wrong: %s:%zu: expected %s, found a list as Python writes it; "
                            "hint: pandas writes lists with to_json(\"data.jsonl\", "
                            "orient=\"records\", lines=True)",
                            l->path, l->number,
-                           list               ? "words separated by spaces"
+                           !labels            ? "words separated by spaces"
                            : t->schema->words ? "labels separated by spaces"
                                               : "a label");
         ok = ok && heed__pairs_add(l, both);
