@@ -226,9 +226,9 @@
                 ...heed.record().guesses.filter((g) => g.query < 0)].map(guessBlock),
             heed.el("h3", {text: `attends to (${how})`}),
             listOf([...listed.map((k) => keyRow(b, at, k, row[k], full)), ...others]),
-            Math.abs(total - 1) > 0.002
-                ? heed.el("p", {class: "muted small", text: `The row sums to ${heed.number(total)}.`})
-                : "");
+            Math.abs(total - 1) > 0.002 ? heed.el("p", {
+                class: "muted small", text: `The row sums to ${heed.number(total)}.`,
+            }) : "");
         if (at.locked && v.caption() !== spoken) heed.id("live").textContent = spoken = v.caption();
     };
 

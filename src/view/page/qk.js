@@ -141,7 +141,8 @@
                      ? ""
                      : `; head ${p.h + 1}, because a ${heed.headName(asked)} has no q and k`) +
                 (p.b.rotary
-                     ? `; q and k as they are compared, rotated by their places (theta ${p.b.rotary})`
+                     ? "; q and k as they are compared, rotated by their places (theta " +
+                         `${p.b.rotary})`
                      : "");
             heed.paint(units, width, height, (pen) => paintUnits(pen, p));
             heed.paint(bars, width, highBars(p), (pen) => paintKeys(pen, p));
