@@ -21,6 +21,10 @@ static const heed_option options[] = {
           "of texts: one token, by its text or its number: which tokens look at it, head by head; "
           "several with commas between them: their sum",
           "What"),
+    SWITCH("words",
+           "the pieces of a word as one: attention to it is their sum, from it their mean; also in "
+           "files",
+           "What"),
     COUNT("top", "5", 1, 1000, "of a token, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),
     WORDS("target",
@@ -70,13 +74,20 @@ static const heed_option options[] = {
     SWITCH("force", "write it regardless of its size", "Size"),
     {0}};
 
+static bool reads_words(const heed_model *m) { return !reads_pictures(m); }
+
 /* --layers, --heads and --force also apply to what is shown. */
-static const applies uses[] = {
-    {"mass", sees_patches, NULL},     {"cells", sees_patches, "png"},
-    {"convert", sees_pictures, NULL}, {"target", writes_targets, NULL},
-    {"key", sees_texts, NULL},        {"discard", NULL, "rollout"},
-    {"fuse", NULL, "rollout"},        {"window", sees_patches, "occlude"},
-    {"qk", NULL, "json npz html"},    {0}};
+static const applies uses[] = {{"mass", sees_patches, NULL},
+                               {"cells", sees_patches, "png"},
+                               {"convert", sees_pictures, NULL},
+                               {"target", writes_targets, NULL},
+                               {"key", sees_texts, NULL},
+                               {"discard", NULL, "rollout"},
+                               {"words", reads_words, NULL},
+                               {"fuse", NULL, "rollout"},
+                               {"window", sees_patches, "occlude"},
+                               {"qk", NULL, "json npz html"},
+                               {0}};
 
 enum { RUNS = 8 };
 
@@ -132,7 +143,7 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .lean = !flag_on(w->p, "qk"),
                               .top = flag_int(w->p, "top"),
                               .most = flag_on(w->p, "force") ? -1 : 0};
-    if (!is_whole(w)) wish.lean = true;
+    if (!is_whole(w) || flag_on(w->p, "words")) wish.lean = true;
     if (!is_whole(w)) wish.stack = &stack;
     if (!is_whole(w) && !compares_layers(s, w->p->flags, stack)) {
         wish.layer_count = 1;
@@ -199,7 +210,7 @@ static bool focus(const program *p, const heed_record *const *records, const int
 
 /* What is said of a text for which a masked model predicts nothing. */
 static const char *without_mask(const heed_run *r) {
-    if (r->model->answers != HEED_ANSWER_MASKED) return NULL;
+    if (!fills_masks(r->model)) return NULL;
     if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
     return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
            "folder with its tokenizer.json or vocab.txt";
@@ -375,7 +386,7 @@ static const char *opening_of(const work *w, const heed_record_view *v, char tex
     bool words = grid && v->block->queries != v->block->keys;
     bool measured = v->record->map_count > 0;
     if (asked || words || measured) {
-        bool pair = m->kind == HEED_INPUT_PAIR;
+        bool pair = reads_pairs(m);
         o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
@@ -642,9 +653,16 @@ static bool take(work *w, const heed_inspection *s) {
     heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
     snprintf(in.name, sizeof in.name, "%s", w->names.name);
     w->taken++;
+    bool words = flag_on(w->p, "words"), ok = r && check_text_size(w, r);
+    if (ok && words) { /* whose tokens are chosen as words */
+        heed_record *tokens = r;
+        attend_view all = {.p = w->p, .v = heed_record_view_of(r, -1)};
+        r = maps_add(&all, s, r, is_whole(w)) ? heed_record_words(w->p->c, r) : NULL;
+        heed_record_free(tokens);
+    }
     in.record = r;
-    bool ok = r && check_text_size(w, r) && view_open(&in.view, w->p, w->run, r) &&
-              maps_add(&in.view, s, r, is_whole(w)) && append(w, &in);
+    ok = ok && r && view_open(&in.view, w->p, w->run, r) &&
+         (words || maps_add(&in.view, s, r, is_whole(w))) && append(w, &in);
     if (!ok) heed_record_free(r);
     if (ok && w->taken % w->run_count == 0 && is_due(w)) show_all(w);
     return ok;
@@ -689,7 +707,7 @@ static void take_pictures(work *w) {
 
 /* Of a pair, a second text is easily taken for the target of the first. */
 static void note_second(const program *p, const heed_model *m) {
-    if (m->kind == HEED_INPUT_PAIR && p->argc == 3 && !flag_given(p, "target"))
+    if (reads_pairs(m) && p->argc == 3 && !flag_given(p, "target"))
         heed_message(p->c, HEED_INFO,
                      "the second text is a source, too; hint: a target is given with --target");
 }
@@ -747,6 +765,11 @@ static void attend(program *p) {
                            .layers = w.layers,
                            .head_count = w.head_count,
                            .heads = w.heads};
+    static const char *const hiding[] = {"occlude", "gradient"};
+    for (int i = 0; i < 2; i++)
+        if (flag_on(p, "words") && flag_on(p, hiding[i]))
+            heed_fail(p->c, HEED_USAGE,
+                      "--words and --%s, which is of tokens: expected one of them", hiding[i]);
     bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
     if (ok && sees_pictures(w.run->model))
         take_pictures(&w);

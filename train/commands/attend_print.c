@@ -336,6 +336,8 @@ static void print_guesses(const attend_view *a) {
     for (int i = many ? r->guess_count - 1 : 0; i < r->guess_count; i++) {
         const heed_record_guess *g = &r->guesses[i];
         bool mine = g->axis == a->v.block->queries && g->query == query;
+        for (int k = 1; k < a->v.count; k++)
+            mine |= g->axis == a->v.block->queries && g->query == a->v.several[k];
         if (query >= 0 && !mine && g->query >= 0 && !r->pixels) continue;
         if (first) putchar('\n');
         first = false;

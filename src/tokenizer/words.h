@@ -1,7 +1,9 @@
 /* words.h -- classes of characters; splits text into words as BERT does (Devlin et al. 2019), by
  * the rules of Hugging Face's fast tokenizer (Unicode classes, lower-casing by character). */
-#ifndef HEED_DATA_WORDS_H
-#define HEED_DATA_WORDS_H
+#ifndef HEED_TOKENIZER_WORDS_H
+#define HEED_TOKENIZER_WORDS_H
+
+#include <heed/base.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,13 +62,15 @@ typedef enum {
 /* character: -1, which is in no class, where a text is not UTF-8. */
 bool heed__in_class(heed__class k, int32_t character);
 
+HEED_EXPORT_BEGIN
 bool heed__is_space(int32_t character);
+/* Whether a character is a word by itself: punctuation, or an ideograph. */
+bool heed__is_single(int32_t character);
+HEED_EXPORT_END
 /* What BERT removes from texts: controls and the like. An ideograph is a word by itself. */
 bool heed__is_dropped(int32_t character);
 bool heed__is_ideograph(int32_t character);
 /* Whether a character is written without a space beside it: Chinese, and kana. */
 bool heed__is_unspaced(int32_t character);
-/* Whether a character is a word by itself: punctuation, or an ideograph. */
-bool heed__is_single(int32_t character);
 
 #endif
