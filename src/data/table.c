@@ -88,7 +88,7 @@ heed__cut heed__trimmed(heed__cut t) {
 }
 
 bool heed__is_picture_name(heed__cut name) {
-    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
+    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".webp",
                                        ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
                                        ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
