@@ -1,9 +1,9 @@
 /* pattern.h -- regular expressions that split texts into words. */
-#ifndef HEED_DATA_PATTERN_H
-#define HEED_DATA_PATTERN_H
+#ifndef HEED_TOKENIZER_PATTERN_H
+#define HEED_TOKENIZER_PATTERN_H
 
 #include "core/core.h"
-#include "data/corpus/words.h"
+#include "tokenizer/words.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* words.h -- classes of characters; splits text into words as BERT does (Devlin et al. 2019), by
  * the rules of Hugging Face's fast tokenizer (Unicode classes, lower-casing by character). */
-#ifndef HEED_DATA_WORDS_H
-#define HEED_DATA_WORDS_H
+#ifndef HEED_TOKENIZER_WORDS_H
+#define HEED_TOKENIZER_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* names.c -- distinct byte strings, numbered in the order in which they came. */
-#include "data/corpus/tokenizer.h"
+#include "text/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* hugging_face_steps.c -- reads the normalizer, the pre-tokenizer and the decoder of a
  * tokenizer.json as steps. */
-#include "data/corpus/hugging_face.h"
+#include "tokenizer/hugging_face.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* presplit.c -- divides texts into words by the splitters ("pre-tokenizers") of a tokenizer.json.
  */
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* pattern.c -- regular expressions that split texts into words, matched with backtracking. A
  * repeated set remembers where what follows it does not match, so that texts of one long run take
  * linear time; whatever takes too many steps for the length of the text is refused. */
-#include "data/corpus/pattern.h"
+#include "tokenizer/pattern.h"
 
 #include "text/text.h"
 

@@ -1,6 +1,6 @@
 /* text.c -- text files: UTF-8 without BOM, LF line ends, or an error that says how to fix it. */
-#include "data/corpus/reading.h"
 #include "io/io.h"
+#include "tokenizer/reading.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* detokenize.c -- the decoders of a tokenizer.json: tokens to text. */
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* counting.c -- counts the letters and the words of a text in memory or in a file, which is read by
  * several threads. */
-#include "data/corpus/pipeline.h"
-#include "data/corpus/reading.h"
-#include "data/corpus/words.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/reading.h"
+#include "tokenizer/words.h"
 
 #include <string.h>
 

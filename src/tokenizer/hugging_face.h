@@ -1,9 +1,9 @@
 /* hugging_face.h -- what the readers of the parts of a tokenizer.json share. */
-#ifndef HEED_DATA_HUGGING_FACE_H
-#define HEED_DATA_HUGGING_FACE_H
+#ifndef HEED_TOKENIZER_HUGGING_FACE_H
+#define HEED_TOKENIZER_HUGGING_FACE_H
 
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 enum { HEED__PLACE = 128 };
 

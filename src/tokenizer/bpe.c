@@ -1,8 +1,8 @@
 /* bpe.c -- divides words into tokens by merges (byte-pair encoding: Sennrich et al. 2016, sec. 3.2;
  * over bytes: Radford et al. 2019, sec. 2.2), by longest match or as a whole, as Hugging Face's
  * models do. */
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* normalize.c -- the normalizers of a tokenizer.json: Unicode's normal forms, lower case, marks,
  * replaced texts. Each byte of the result knows the part of the text that it was made from. */
-#include "data/corpus/pipeline.h"
-#include "data/corpus/words.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/words.h"
 
 #include <stdlib.h>
 #include <string.h>

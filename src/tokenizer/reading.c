@@ -1,10 +1,10 @@
 /* reading.c -- reads a text file in passages: one thread at a time reads, all of them work, and the
  * results are joined in the order of the text. */
-#include "data/corpus/reading.h"
+#include "tokenizer/reading.h"
 
-#include "data/corpus/pattern.h"
-#include "data/corpus/words.h"
 #include "text/text.h"
+#include "tokenizer/pattern.h"
+#include "tokenizer/words.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* hugging_face_write.c -- writes tokenizers as tokenizer.json, so that Hugging Face's tokenizers
  * give the same ids. */
-#include "data/corpus/hugging_face.h"
+#include "tokenizer/hugging_face.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* merges.c -- trains wordpiece and bpe: merges of the most frequent pair of symbols of words, as in
  * Hugging Face's tokenizers, with a heap of pairs. Symbols are bytes for bpe; for wordpiece
  * characters, of which the later ones of a word carry ##. Sennrich et al. 2016, sec. 3.2. */
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* words.c -- splits text into words as BERT's tokenizer does; classes of characters. */
-#include "data/corpus/words.h"
+#include "tokenizer/words.h"
 
 #include "text/text.h"
 

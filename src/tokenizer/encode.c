@@ -1,7 +1,7 @@
 /* encode.c -- text to tokens and back. */
-#include "data/corpus/pipeline.h"
-#include "data/corpus/words.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
+#include "tokenizer/words.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* counts.c -- distinct words, letters or lines with their counts. */
-#include "data/corpus/tokenizer.h"
 #include "text/text.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
-#include "data/corpus/pipeline.h"
+#include "tokenizer/pipeline.h"
 
 #include "io/io.h"
 #include "text/text.h"

@@ -1,10 +1,10 @@
 /* pipeline.h -- tokenizers as tokenizer.json describes them (Hugging Face's tokenizers): added
  * tokens, normalizers, splitters ("pre-tokenizers"), a model, decoders. */
-#ifndef HEED_DATA_PIPELINE_H
-#define HEED_DATA_PIPELINE_H
+#ifndef HEED_TOKENIZER_PIPELINE_H
+#define HEED_TOKENIZER_PIPELINE_H
 
-#include "data/corpus/pattern.h"
-#include "data/corpus/tokenizer.h"
+#include "tokenizer/pattern.h"
+#include "tokenizer/tokenizer.h"
 
 #include <jansson.h>
 

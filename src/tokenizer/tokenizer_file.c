@@ -4,9 +4,9 @@
  * tokenizer_config.json, from which Hugging Face's AutoTokenizer reads how to open it; word and
  * wordpiece also write vocab.txt, one token per line. */
 #include "core/os.h"
-#include "data/corpus/pipeline.h"
 #include "io/io.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

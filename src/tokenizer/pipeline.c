@@ -1,5 +1,5 @@
 /* pipeline.c -- encodes texts by a tokenizer.json: added tokens, normalizers, splitters, model. */
-#include "data/corpus/pipeline.h"
+#include "tokenizer/pipeline.h"
 #include "text/text.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* reading.h -- text files of any size, read in passages of about a megabyte by several threads. */
-#ifndef HEED_DATA_READING_H
-#define HEED_DATA_READING_H
+#ifndef HEED_TOKENIZER_READING_H
+#define HEED_TOKENIZER_READING_H
 
 #include "core/core.h"
 #include "core/os.h"
 
-#include <heed/data.h>
+#include <heed/tokenizer.h>
 
 /* A part of a text. It ends with a line; in a longer line, between two characters or words. So its
  * tokens are those of the whole text, and it depends on the text alone, never on the threads. */

@@ -1,6 +1,6 @@
 /* hugging_face.c -- reads a tokenizer.json of Hugging Face's tokenizers: its model, added tokens
  * and post-processor. What is not supported is refused by its place in the file. */
-#include "data/corpus/hugging_face.h"
+#include "tokenizer/hugging_face.h"
 
 #include <stdio.h>
 #include <string.h>
