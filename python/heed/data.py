@@ -103,9 +103,9 @@ def classes_of(y, count):
         raise UsageError(f"the classes are wrong: expected whole numbers or texts, found {described(y)}")
     if y.dtype.kind in "iu" and 0 <= y.min() and y.max() < 2**31:
         return y, None
-    names, y = np.unique(y.astype(str), return_inverse=True)
+    names, y = np.unique(np.char.strip(y.astype(str), " \t"), return_inverse=True)
     for name in names:
-        if not name.strip() or name.splitlines() != [name]:
+        if not name or "\n" in name:
             raise UsageError(f"the classes are wrong: expected names of one line, found {name!r:.60}")
     return y, names.tolist()
 
