@@ -276,7 +276,7 @@ def write(data, kind, folder):
     if not kind.pictures:
         raise wrong(kind, described(data))
     x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and kind.label):
+    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and (kind.label or kind.target)):
         raise wrong(kind, described(data))
     if kind.target:
         return write_captions(x, listed(y), folder)
