@@ -41,11 +41,10 @@ typedef struct {
 
 /* A kind of data: what all its data sets share. */
 typedef struct {
-    const char *noun;                 /* "a text file" */
-    const char *item;                 /* the unit of rates: "tok" */
-    bool perplexity;                  /* losses are also shown as perplexity */
-    const heed_option *options;       /* its settings, ended by {0} */
-    const heed_condition *conditions; /* when some of these have an effect; or NULL */
+    const char *noun;           /* "a text file" */
+    const char *item;           /* the unit of rates: "tok" */
+    bool perplexity;            /* losses are also shown as perplexity */
+    const heed_option *options; /* its settings, ended by {0} */
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
 } heed_data_kind;

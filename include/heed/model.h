@@ -136,15 +136,15 @@ typedef struct {
      * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
      * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
     const heed_option *options;
-    /* When some of these, or of the shared ones, have an effect, ended by {0}; or NULL. */
-    const heed_condition *conditions;
+    size_t set;           /* bytes of the struct that they are bound to */
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */
     size_t size;                  /* bytes of the model's struct, zeroed before init */
-    /* Creates the parameters in s as the settings say. `vocab` is the tokenizer's actual size. The
-     * model is refused by false or by an error in s's context. */
-    bool (*init)(void *self, heed_store *s, const heed_config *f);
+    /* Creates the parameters in s as the settings say: set is the bound struct, valid until init
+     * returns. `vocab` is the tokenizer's actual size. The model is refused by false or by an error
+     * in s's context. */
+    bool (*init)(void *self, heed_store *s, const void *set);
     /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. */
     bool (*batch)(void *self, void *data, heed_batch_at at, heed_batch *out);
     uint64_t (*eval_batches)(void *self, void *data, int rows);  /* evaluation batches */
@@ -178,9 +178,6 @@ typedef struct {
 
 /* What the model requires of its inputs, from the members above. */
 heed_input_spec heed_model_spec(const heed_model *m);
-/* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
- * m, of its kind of data or of every training run. */
-bool heed_model_check(const heed_model *m, const heed_config *f);
 /* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
  * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
  * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */

@@ -61,7 +61,7 @@ bool workbench_check(const workbench *w) {
                              "`%s` has no effect here: expected a setting of the model or of a "
                              "step, found one of a training run",
                              o->name);
-    return heed_model_check(w->model, w->f);
+    return heed_config_check(w->f);
 }
 
 bool workbench_open(workbench *w) {
