@@ -418,6 +418,7 @@ def check_speed(b, folder):
     print(f"        1024 tokens: redrawn after {max(times):.0f} ms, with other lines after {b.run(redraw % 'heed.state.mass = 50'):.0f} ms", flush=True)
     for name, most in (("large-no-qk", 6.5e6), ("large", 10e6)):
         size = os.path.getsize(os.path.join(folder, name + ".html"))
+        print(f"        {name}: {size / 1e6:.2f} MB", flush=True)
         check(size <= most, f"{name}: {size} bytes, more than {most:.0f}")
 
 
