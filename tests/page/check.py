@@ -110,6 +110,9 @@ BLENDED = """(() => { const b = heed.block(), g = b.keys.grid, m = heed.weights(
         const opaque = (w) => 255 * 0.75 * Math.sqrt(Math.max(0, w - m.uniform) / (top - m.uniform));
         out.push([(at(y - 1, x - 1) + at(y, x - 1) + at(y - 1, x) + at(y, x)) / 4, opaque((left + right) / 2), (opaque(left) + opaque(right)) / 2]); } return out; })()"""
 LEGEND, SIDE, CONTROLS = ("heed.id('%s').textContent" % id for id in ("legend", "side", "controls"))
+# How far the weights that math.js makes of q and k are from those that C computed, at most.
+RECOMPUTED = """(() => { const b = heed.block(), {choose, sum, shares} = heed.math; return Math.max(...b.heads.flatMap((h) => { const [q, k] = ["q", "k"].map((x) => heed.vectors(b, h, x)), m = heed.weights(b, h);
+    return b.queries.order.flatMap((i) => choose(b.keys.order.map((j) => heed.masked(b, i, j) ? -Infinity : b.beta * sum(shares(q(i), k(j)))), b.hard).map((w, j) => Math.abs(w - m.at(i, j)))); })); })()"""
 FLOW, TABLE, WHY = "document.querySelector('.flow').textContent", "document.querySelectorAll('#table tbody tr').length", "document.querySelector('#controls .why')?.textContent"
 BARS = "[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => [r.textContent, parseFloat(r.querySelector('.bar span').style.width) / 100, r.querySelector('.value').textContent])"
 FILLED = "new Promise(f => { const look = () => document.querySelector('#table td') ? f() : setTimeout(look, 20); look(); })"
@@ -224,6 +227,7 @@ CASES = [
     ("numbers of steps are written as in the terminal", "", [], "[999, 1200, 0.5].map(heed.count).join(' ')", "999 1,200 0.5"),
     ("a row sums to 1", "text#view=qk&row=7&column=2&layer=2&head=3", [], "heed.math.sum([...heed.weights(heed.block(), 2).data.subarray(54, 63)])", near(1, 1e-4)),
     ("q·k, scaled, masked and through the softmax is the model's weight", "", [], FLOW, re.compile("agrees")),
+    *[(f"{name}: math.js computes the weights of the program", name + "#view=qk", [], RECOMPUTED, lambda x: 0 < x < 2e-3) for name in ("run", "causal")],
     ("so is the additive form, for every key", "additive#view=qk&row=3&column=2", [], f"{FLOW} + heed.current().table().rows.length", re.compile(r"v·tanh\(W s \+ U h\).*agrees5$")),
     ("what is not in the page is said, also when it is saved", "text#view=qk", ["heed.block().qk = false", "heed.drawNow()"], "save svg", re.compile("<title>q and k of this layer are not in the page: it was written without them.</title>")),
     ("and on the page", "", [], "[...document.querySelectorAll('#view-qk > *')].map(e => e.hidden).join() + document.querySelector('#view-qk .lead').textContent", re.compile("^false,trueq and k of this layer are not")),
