@@ -8,6 +8,7 @@ static void destroy(heed__owned *object) {
     for (size_t i = 0; i < f->count; i++) {
         heed__free(f->settings[i].initial);
         heed__free(f->settings[i].text);
+        heed__free(f->settings[i].own);
     }
     heed__free(f->settings);
     heed__free(f);
@@ -42,6 +43,18 @@ static bool add(heed_config *f, const heed_option *o, const char *group) {
     *s = (heed__setting){.o = o, .group = group};
     if (n > f->key_width) f->key_width = n;
     return heed__setting_put(f, s, o->value ? o->value : "", "default", HEED_FROM_DEFAULT);
+}
+
+heed__setting *heed__setting_add(heed_config *f, const char *key, size_t n) {
+    heed_option *o = heed__alloc(f->c, sizeof *o + n + 1);
+    if (!o) return NULL;
+    *o = (heed_option){.name = memcpy(o + 1, key, n), .kind = HEED_TEXT, .value = ""};
+    if (!add(f, o, "Settings")) {
+        heed__free(o);
+        return NULL;
+    }
+    f->settings[f->count - 1].own = o;
+    return &f->settings[f->count - 1];
 }
 
 /* A row without a group belongs to the group of the row before it. */

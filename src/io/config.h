@@ -10,6 +10,7 @@ enum { HEED__VALUE_LIMIT = 16384, HEED__LINE_LIMIT = 4 * HEED__VALUE_LIMIT };
 
 typedef struct {
     const heed_option *o;
+    heed_option *own; /* o, where no table has it; else NULL */
     const char *group;
     char *initial; /* the default if heed_config_set_list gave one; else NULL */
     char *text;    /* canonical: true or false, whole numbers without an exponent */
@@ -32,6 +33,8 @@ heed__setting *heed__setting_find(const heed_config *f, const char *key, size_t 
 /* Checks text and stores it with its canonical form; where: see heed_config_set. */
 bool heed__setting_put(heed_config *f, heed__setting *s, const char *text, const char *where,
                        heed_rank rank);
+/* Adds a setting that no table has, as a text. */
+heed__setting *heed__setting_add(heed_config *f, const char *key, size_t n);
 /* Fails with "unknown setting" and the nearest key. */
 bool heed__setting_unknown(const heed_config *f, const char *key, size_t n, const char *where,
                            heed_rank rank);

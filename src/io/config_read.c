@@ -12,7 +12,9 @@ typedef struct {
     const char *path;
     size_t line;  /* counted from 1 */
     size_t *seen; /* per setting: the line that set it, 0 none */
+    size_t capacity;
     heed_rank rank;
+    bool open; /* settings that no table has are kept as texts */
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
@@ -82,7 +84,11 @@ static bool read_line(reading *r, char *line) {
     char where[512];
     snprintf(where, sizeof where, "%.480s:%zu", r->path, r->line);
     heed__setting *s = heed__setting_find(r->f, key, n);
-    if (!s) return heed__setting_unknown(r->f, key, n, where, r->rank);
+    if (!s && (!r->open || strcspn(key, " \t#") < n))
+        return heed__setting_unknown(r->f, key, n, where, r->rank);
+    if (!s && (!(s = heed__setting_add(r->f, key, n)) ||
+               !heed__grow(r->f->c, &r->seen, &r->capacity, r->f->count, sizeof *r->seen)))
+        return false;
     size_t *seen = &r->seen[s - r->f->settings];
     if (*seen)
         return heed_fail(r->f->c, HEED_DATA, "%s is set twice: %s: lines %zu and %zu", s->o->name,
@@ -112,20 +118,33 @@ static bool read_lines(reading *r, char *text, size_t n) {
     return true;
 }
 
+static bool parse(reading r, char *text, size_t n) {
+    r.line = 1;
+    bool ok = heed__grow(r.f->c, &r.seen, &r.capacity, r.f->count, sizeof *r.seen) &&
+              read_lines(&r, text, n);
+    heed__free(r.seen);
+    return ok;
+}
+
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank) {
     if (!f || heed__stopped(f->c)) return false;
-    size_t *seen = heed__alloc_array(f->c, f->count, sizeof *seen);
-    reading r = {.f = f, .path = path, .line = 1, .seen = seen, .rank = rank};
-    bool ok = seen && read_lines(&r, text, n);
-    heed__free(seen);
+    return parse((reading){.f = f, .path = path, .rank = rank}, text, n);
+}
+
+static bool read_file(reading r) {
+    size_t n;
+    char *text = (char *)heed__os_read(r.f->c, r.path, FILE_LIMIT, &n);
+    bool ok = text && parse(r, text, n);
+    heed__free(text);
     return ok;
 }
 
 bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
-    if (!f || heed__stopped(f->c) || !path) return false;
-    size_t n;
-    char *text = (char *)heed__os_read(f->c, path, FILE_LIMIT, &n);
-    bool ok = text && heed__config_parse(f, path, text, n, rank);
-    heed__free(text);
-    return ok;
+    return f && !heed__stopped(f->c) && path &&
+           read_file((reading){.f = f, .path = path, .rank = rank});
+}
+
+bool heed__config_read_open(heed_config *f, const char *path) {
+    return f && !heed__stopped(f->c) &&
+           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .open = true});
 }
