@@ -34,6 +34,7 @@ typedef struct {
     /* For each axis, its labels, and which are special, if the example has none; else NULL. */
     char **labels[HEED_INSPECTION_AXES];
     unsigned char *special[HEED_INSPECTION_AXES];
+    char **words[HEED_INSPECTION_AXES]; /* of the axes of tokens: their words */
     int question_count; /* depends on model->answers: for HEED_ANSWER_MASKED, one for each [MASK] */
     heed_question *questions;
     int count; /* tokens of the text, or of the source */

@@ -1,7 +1,7 @@
 /* example.c -- reads one text, pair of texts or picture as a model does. */
-#include "data/corpus/pipeline.h"
 #include "data/kind.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "core/core.h"
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stddef.h>
 #include <string.h>
