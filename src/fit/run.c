@@ -98,6 +98,9 @@ static bool find_own_data(heed_ctx *c, const char *dir, heed_config *f) {
     return ok;
 }
 
+/* Settings that went. A run that names them opens, as the others of its settings say what it is. */
+static const char *const gone[] = {"accumulate-order", "whole-logits", NULL};
+
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
     heed_text path = {.c = c};
     if (heed__stopped(c)) return false;
@@ -105,7 +108,7 @@ bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "settings of a run: expected its folder and a "
                          "heed_config, found NULL");
-    bool ok = heed__config_read_open(f, heed__run_path(&path, dir, "config.conf")) &&
+    bool ok = heed__config_read_open(f, heed__run_path(&path, dir, "config.conf"), gone) &&
               heed__state_restore(c, dir, f) && find_own_data(c, dir, f);
     heed_text_free(&path);
     return ok;

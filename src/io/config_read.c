@@ -14,7 +14,8 @@ typedef struct {
     size_t *seen; /* per setting: the line that set it, 0 none */
     size_t capacity;
     heed_rank rank;
-    bool open; /* settings that no table has are kept as texts */
+    const char *const *gone; /* settings that no table has are kept as texts, except these; NULL:
+                                they are errors */
 } reading;
 
 static bool syntax(const reading *r, const char *expected, const char *found, size_t n) {
@@ -84,7 +85,9 @@ static bool read_line(reading *r, char *line) {
     char where[512];
     snprintf(where, sizeof where, "%.480s:%zu", r->path, r->line);
     heed__setting *s = heed__setting_find(r->f, key, n);
-    if (!s && (!r->open || strcspn(key, " \t#") < n))
+    for (const char *const *gone = s ? NULL : r->gone; gone && *gone; gone++)
+        if (strncmp(*gone, key, n) == 0 && !(*gone)[n]) return true;
+    if (!s && (!r->gone || strcspn(key, " \t#") < n))
         return heed__setting_unknown(r->f, key, n, where, r->rank);
     if (!s && (!(s = heed__setting_add(r->f, key, n)) ||
                !heed__grow(r->f->c, &r->seen, &r->capacity, r->f->count, sizeof *r->seen)))
@@ -144,7 +147,7 @@ bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
            read_file((reading){.f = f, .path = path, .rank = rank});
 }
 
-bool heed__config_read_open(heed_config *f, const char *path) {
+bool heed__config_read_open(heed_config *f, const char *path, const char *const *gone) {
     return f && !heed__stopped(f->c) &&
-           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .open = true});
+           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .gone = gone});
 }
