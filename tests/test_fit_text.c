@@ -55,6 +55,7 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
     a.bracket = model == &heed_model_mlm;
     heed_corpus *data = heed_corpus_open(c, in_folder("text.txt"), k, a);
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
+    j.open.c = c;
     j.open.batches = data;
     j.open.checksum = heed_corpus_about(data).checksum;
     j.open.tokenizer = k;
@@ -166,7 +167,8 @@ TEST(fit_text_run_holds_its_tokenizer) {
     heed_corpus *data = heed_corpus_open(
         c, in_folder("text.txt"), r ? r->tokenizer : NULL,
         (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2});
-    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, data, 8);
+    const heed_data d = {.c = c, .kind = &heed_texts_masked, .batches = data};
+    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, &d, 8);
     CHECK(s.weight > 0 && isfinite(s.loss) && s.total == s.weight);
     heed_run_close(r);
     CLOSE(c);

@@ -24,7 +24,8 @@ static void step_run(const char *run, const char *settings, int most,
 static void look_at_model(heed_training *t) {
     static points data = {.seed = 9, .evals = 2, .poison = -1};
     heed_run *net = heed_train_net(t);
-    heed_score s = heed_evaluate(net->tape, net->model, net->self, &data, 8);
+    const heed_data d = {.batches = &data};
+    heed_score s = heed_evaluate(net->tape, net->model, net->self, &d, 8);
     CHECK(s.total == 16 && isfinite(s.loss));
 }
 

@@ -338,10 +338,11 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
 
 /* Loss and metrics over the evaluation batches of data, in order. On an error, see the tape's
  * context: the sums are then incomplete. */
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                         int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
  * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
-bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
                          heed_batch_at at, heed_batch *batch, heed_score *score);
 
 HEED_EXPORT_END

@@ -13,7 +13,7 @@ double heed__batch_weight(const heed_batch *b) {
 }
 
 /* For a model without metrics only the loss is summed. */
-bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
                          heed_batch_at at, heed_batch *out, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(t);
     heed_batch own, *b = out ? out : &own;
@@ -48,7 +48,8 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
     return true;
 }
 
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows) {
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                         int rows) {
     heed_score score = {0};
     if (!t || !m || !self || rows < 1 || heed__stopped(heed_tape_ctx(t))) return score;
     heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
@@ -62,7 +63,7 @@ heed__evaluation heed__evaluation_of(const heed_training *t) {
     return (heed__evaluation){.tape = t->net.tape,
                               .model = t->net.model,
                               .self = t->net.self,
-                              .data = t->data->batches,
+                              .data = t->data,
                               .rows = t->set.rows,
                               .count = t->evals,
                               .sample = t->evals < t->all_evals,

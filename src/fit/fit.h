@@ -337,8 +337,9 @@ bool heed__run_write_config(heed_ctx *c, const char *dir, const heed_config *f);
 
 /* ---- lora.c ---- */
 
-#define HEED__ADAPTER_FILE "adapter.safetensors" /* in RUN: what a training with adapters changed  \
-                                                  */
+#define HEED__ADAPTER_FILE                                                                         \
+    "adapter.safetensors" /* in RUN: what a training with adapters changed                         \
+                           */
 /* The settings of the adapters, ended by NULL. */
 extern const char *const heed__lora_settings[];
 /* Sets `lora-alpha`, unless it was given. */
@@ -378,7 +379,8 @@ void heed__start_forgotten(heed_training *t);
 typedef struct {
     heed_tape *tape;
     const heed_model *model;
-    void *self, *data;
+    void *self;
+    const heed_data *data;
     int rows;
     uint64_t count;
     bool sample; /* count is less than the number available */

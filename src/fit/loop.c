@@ -150,7 +150,7 @@ bool heed__pass_make(heed_training *t, uint32_t micro) {
     if (t->set.full_batch) /* the epoch's batches 0, 1, ...: the same ones in every update */
         at = (heed_batch_at){.rows = t->set.rows, .index = micro, .full_batch = true};
     heed_tape_begin_micro(net->tape, HEED_TRAIN, (uint64_t)t->state.step, micro);
-    if (!heed_model_batch(net->model, net->self, t->data->batches, at, &b))
+    if (!heed_model_batch(net->model, net->self, t->data, at, &b))
         return heed_fail(t->c, HEED_DATA, "model %s made no batch at step %" PRId64,
                          net->model->name, t->state.step);
     heed_tensor *y = net->model->loss(net->self, net->tape, &b);

@@ -83,7 +83,7 @@ bool heed__size_of_data(const char *key) {
            strcmp(key, "classes") == 0;
 }
 
-/* A run that was moved still holds the data that was moved into it (heed_fit_args.keep). */
+/* A run that was moved still holds the data that was moved into it (heed_train_args.keep). */
 static bool find_own_data(heed_ctx *c, const char *dir, heed_config *f) {
     static const char own[] = "heed-data";
     const char *data = heed_config_has(f, "data") ? heed_config_text(f, "data") : "";
@@ -544,7 +544,7 @@ void heed__run_abandon(heed_ctx *c, const char *dir) {
 heed_reader heed_run_reader(const heed_run *r) {
     if (!r) return (heed_reader){.c = NULL};
     return (heed_reader){.c = r->c,
-                         .spec = heed_model_spec(r->model),
+                         .kind = heed_model_data(r->model),
                          .config = r->config,
                          .tokenizer = r->tokenizer,
                          .source = r->source};
@@ -806,13 +806,17 @@ bool heed__run_refuse(heed_ctx *c, const char *dir) {
                      dir);
 }
 
+static bool is_text(const heed_model *m) {
+    return heed_model_data(m)->lines && !heed_model_data(m)->tables;
+}
+
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
  * first text model, if there is one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
     const char *slash = strrchr(dir, '/');
     char folder[1024];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
-    while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
+    while (models && *models && !is_text(*models)) models++;
     bool file = heed__os_exists(dir) && !heed__os_is_dir(dir);
     if (file && *folder && heed__run_has(c, folder, "config.conf"))
         return heed_fail(c, HEED_DATA,

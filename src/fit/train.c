@@ -25,8 +25,7 @@ const heed_option heed_train_options[] = {
 
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
     if (heed__stopped(c) || !m) return NULL;
-    const heed_option *tables[] = {heed_train_options,
-                                   heed_data_kind_of(heed_model_spec(m))->options, NULL};
+    const heed_option *tables[] = {heed_train_options, heed_model_data(m)->options, NULL};
     return heed_model_config(c, m, tables);
 }
 
@@ -71,7 +70,7 @@ heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, hee
         how->labels = of_run.list;
         how->label_count = of_run.count;
     }
-    heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(m), how) : NULL;
+    heed_data *d = ok ? heed_data_open(c, f, heed_model_data(m), how) : NULL;
     if (d && !how->run) heed_model_choose(m, f, d, chosen);
     how->labels = NULL;
     heed__labels_free(&of_run);
@@ -101,7 +100,7 @@ static bool open_paths(heed_training *t) {
         if (!t->own_from || !heed_start_settings(f, a->model, t->own_from, &how, NULL))
             return false;
     }
-    t->data = t->own_data = a->net ? heed_data_open(t->c, f, heed_model_spec(a->model), &how)
+    t->data = t->own_data = a->net ? heed_data_open(t->c, f, heed_model_data(a->model), &how)
                                    : heed_train_data(t->c, a->model, f, &how, NULL);
     if (!t->data) return false;
     if (a->run && !a->resume && t->data->tree)
@@ -134,10 +133,10 @@ static bool is_complete(heed_ctx *c, const heed_train_args *a) {
                          a->net ? ", or `net` is not" : "");
     if (a->opened && !a->config)
         return heed_fail(c, HEED_USAGE, "open data requires its settings: `config` is NULL");
-    if (!is_open(a) && !a->resume && !a->data && m->kind != HEED_INPUT_DENSE)
+    if (!is_open(a) && !a->resume && !a->data && heed_model_data(m)->open)
         return heed_fail(c, HEED_USAGE, "training requires data: `data` is NULL: expected %s",
-                         heed_data_kind_of(heed_model_spec(m))->noun);
-    if (!m->batch && m->kind == HEED_INPUT_DENSE)
+                         heed_model_data(m)->noun);
+    if (!m->batch && !heed_model_data(m)->batch)
         return heed_fail(c, HEED_USAGE, "model %s makes no batches: expected its function `batch`",
                          m->name);
     return heed__cluster_check(c, a->cluster);
@@ -228,12 +227,11 @@ static bool read_settings(heed_training *t) {
 static bool count_batches(heed_training *t) {
     const heed_run *net = &t->net;
     int rows = t->set.rows;
-    void *batches = t->data->batches;
     uint64_t limit = (uint64_t)t->set.eval_batches;
     if (!t->data->no_val)
-        t->all_evals = heed_model_eval_batches(net->model, net->self, batches, rows);
+        t->all_evals = heed_model_eval_batches(net->model, net->self, t->data, rows);
     t->evals = limit && limit < t->all_evals ? limit : t->all_evals;
-    t->epoch_batches = heed_model_epoch_batches(net->model, net->self, batches, rows);
+    t->epoch_batches = heed_model_epoch_batches(net->model, net->self, t->data, rows);
     if (t->epoch_batches < 1) t->epoch_batches = 1;
     uint64_t micros = t->set.full_batch ? t->epoch_batches : (uint64_t)t->set.accumulate;
     if (micros > UINT32_MAX)
@@ -372,13 +370,13 @@ static int64_t largest_step(const heed_training *t) {
     enum { WINDOW = 64 };
     const heed_model *m = t->net.model;
     int64_t step = t->state.step, largest = step;
-    bool varies = !m->batch && m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_CAPTION;
+    bool varies = !m->batch && heed_model_data(m)->varied;
     double most = 0;
     for (int64_t i = step; varies && !t->set.full_batch && i < step + WINDOW; i++) {
         heed_batch b = {0};
         heed_batch_at at = {
             .rows = t->set.rows, .index = (uint64_t)i, .micro = t->micros - 1, .micros = t->micros};
-        if (!heed_model_batch(m, t->net.self, t->data->batches, at, &b)) return step;
+        if (!heed_model_batch(m, t->net.self, t->data, at, &b)) return step;
         double tokens = (double)b.rows * ((double)b.len + b.src_len);
         if (tokens > most) {
             most = tokens;

@@ -362,7 +362,7 @@ static bool take_model(heed_config *f, const heed_model *m, const heed_run *run,
  * The dense layer of its pooler, if it has one, is for the output of [CLS]. */
 static bool take_brackets(heed_config *f, const heed_model *m, const heed_run *run,
                           heed_text *said) {
-    if (!run->model->bracket || !find(m->options, "bracket")) return true;
+    if (!heed_model_data(run->model)->mask || !find(m->options, "bracket")) return true;
     const heed_option *pool = find(m->options, "pool");
     bool pooler = pool && accepts(pool, "cls") && find(run->model->options, "pooler") &&
                   heed_config_bool(run->config, "pooler");
@@ -401,8 +401,8 @@ static bool check_data(heed_ctx *c, const heed_model *m, const heed_run *run) {
         if (has && find(run->model->options, keys[i])) return true;
         any = any || has;
     }
-    const heed_data_kind *to = heed_data_kind_of(heed_model_spec(m));
-    const heed_data_kind *from = heed_data_kind_of(heed_model_spec(run->model));
+    const heed_data_kind *to = heed_model_data(m);
+    const heed_data_kind *from = heed_model_data(run->model);
     return !any || heed_fail(c, HEED_USAGE,
                              "run to start from reads other data: %s: expected a run like those of "
                              "%s, which reads %s, found one of %s, which reads %s",
@@ -547,7 +547,7 @@ static bool compares(comparison *k) {
     const char *recorded = heed_config_text(b->config, "from-digest");
     char digest[24];
     snprintf(digest, sizeof digest, "%016" PRIx64, digest_of(a->store));
-    if (a->model != b->model || a->model->kind == HEED_INPUT_DENSE) return false;
+    if (a->model != b->model || !heed_model_data(a->model)->open) return false;
     const char *differs = strcmp(recorded, digest) != 0 ? "its weights have changed"
                           : !extends(b->tokenizer, a->tokenizer) || !extends(b->source, a->source)
                               ? "the tokenizer is another"
@@ -562,7 +562,7 @@ static bool compares(comparison *k) {
 static bool read_as_first(const comparison *k, heed_config *f) {
     static const char *const own[] = {"tokenizer", "source-tokenizer", "mean",
                                       "std",       "token-cache",      NULL};
-    const heed_option *o = heed_data_kind_of(heed_model_spec(k->first->model))->options;
+    const heed_option *o = heed_model_data(k->first->model)->options;
     bool ok = heed_config_set(f, "data", heed_config_text(k->first->config, "data"), "data",
                               HEED_FROM_FLAG);
     for (; ok && o->name; o++) {
@@ -594,13 +594,13 @@ static bool measure(comparison *k, heed_run *r, double *loss) {
                           .labels = r->labels,
                           .label_count = r->label_count};
     if (r == k->run && !read_as_first(k, r->config)) return false;
-    heed_data *d = heed_data_open(k->c, r->config, heed_model_spec(r->model), &how);
+    heed_data *d = heed_data_open(k->c, r->config, heed_model_data(r->model), &how);
     if (!d || !is_first_data(k, d)) return false;
-    heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d->batches};
+    heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d};
     e.stop = k->a->stop;
     e.user = k->a->user;
     e.rows = (int)heed_config_int(k->first->config, "batch");
-    uint64_t all = heed_model_eval_batches(r->model, r->self, d->batches, e.rows);
+    uint64_t all = heed_model_eval_batches(r->model, r->self, d, e.rows);
     uint64_t most = (uint64_t)heed_config_int(k->first->config, "eval-batches");
     e.sample = most && most < all;
     e.count = e.sample ? most : all;

@@ -209,7 +209,7 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     bool words = grid && v->block->queries != v->block->keys;
     bool measured = v->record->map_count > 0;
     if (asked || words || measured) {
-        bool pair = m->kind == HEED_INPUT_PAIR;
+        bool pair = reads_pairs(m);
         o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
@@ -443,7 +443,7 @@ static void take_pictures(work *w) {
 
 /* Of a pair, a second text is easily taken for the target of the first. */
 static void note_second(const program *p, const heed_model *m) {
-    if (m->kind == HEED_INPUT_PAIR && p->argc == 3 && !flag_given(p, "target"))
+    if (reads_pairs(m) && p->argc == 3 && !flag_given(p, "target"))
         heed_message(p->c, HEED_INFO,
                      "the second text is a source, too; hint: a target is given with --target");
 }

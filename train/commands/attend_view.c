@@ -37,7 +37,7 @@ bool views_focus(attend_view *const *list, int count) {
 
 /* What is said of a text for which a masked model predicts nothing. */
 static const char *without_mask(const heed_run *r) {
-    if (r->model->answers != HEED_ANSWER_MASKED) return NULL;
+    if (!fills_masks(r->model)) return NULL;
     if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
     return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
            "folder with its tokenizer.json or vocab.txt";
