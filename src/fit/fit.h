@@ -457,6 +457,7 @@ struct heed_training {
     heed_ctx *c;
     heed_train_args a; /* of a process that helps another one: without run, report and stop */
     heed_run net;      /* what is trained: model, settings, tokenizers, classes, weights */
+    bool in_place;     /* its weights are those of a.net, and are not freed with the training */
     const heed_data *data;
     heed_config *own_config; /* these belong to the training; or NULL */
     heed_data *own_data;

@@ -248,7 +248,7 @@ static void unbuild(heed_training *t) {
     heed_run *net = &t->net;
     heed_optim_free(t->optim);
     t->optim = NULL;
-    if (!t->a.net || net->self != t->a.net->self) {
+    if (!t->in_place) {
         heed_store_free(net->store);
         heed__free(net->self);
     }
@@ -285,7 +285,8 @@ static bool make_model(heed_training *t, bool expects, const heed_store *from) {
 static bool build(heed_training *t, const heed_store *tried) {
     heed_run *net = &t->net, *open = t->a.net;
     bool all = !t->fresh || tried || open, ok = true;
-    if (open && tried) {
+    t->in_place = open && tried;
+    if (t->in_place) {
         net->store = open->store;
         net->self = open->self;
     } else {
@@ -710,7 +711,7 @@ static void release(heed__owned *owned) {
     heed__group_free(&t->group);
     heed__gradients_free(&t->gradients);
     heed__free(t->passes);
-    if (!t->a.net || t->net.self != t->a.net->self) heed__free(t->net.self);
+    if (!t->in_place) heed__free(t->net.self);
     heed_start_free(&t->begun);
     if (t->lock.held) heed__os_unlock(&t->lock, t->lock_path.s);
     heed_text_free(&t->lock_path);

@@ -28,8 +28,8 @@ static double time_evaluation(const estimate *e, void *self) {
     double took = 0;
     for (int i = 0; i < 2 && took < LONG; i++) {
         double start = now();
-        heed_evaluate_batch(t, e->a->model, self, e->data->batches, (heed_batch_at){.rows = rows},
-                            NULL, &score);
+        heed_evaluate_batch(t, e->a->model, self, e->data, (heed_batch_at){.rows = rows}, NULL,
+                            &score);
         took = now() - start;
     }
     heed_tape_free(t);
@@ -54,7 +54,7 @@ static void on_report(void *user, const heed_report *r) {
         uint64_t limit = (uint64_t)heed_config_int(e->a->config, "eval-batches");
         uint64_t all = e->data->no_val
                            ? 0
-                           : heed_model_eval_batches(e->a->model, r->self, e->data->batches,
+                           : heed_model_eval_batches(e->a->model, r->self, e->data,
                                                      (int)heed_config_int(e->a->config, "batch"));
         e->eval_batches = limit && limit < all ? limit : all;
         if (e->eval_batches) e->eval_time = time_evaluation(e, r->self);
