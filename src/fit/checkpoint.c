@@ -40,9 +40,11 @@ bool heed__list_end(heed_text *out) {
  * runs share is not a setting of the model. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
     const char *const *key = heed__lora_settings;
-    for (const heed_option *o = m->options; o && o->name; o++)
-        if (!heed__option_in(heed_fit_options, o->name))
-            heed__list_add(out, o->name, heed_config_text(f, o->name));
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *name = heed_config_at(f, i, &value)->name;
+        if (heed_option_find(m->options, name) && !heed_option_find(heed_fit_options, name))
+            heed__list_add(out, name, value);
+    }
     for (; heed_config_int(f, "lora") > 0 && *key; key++)
         heed__list_add(out, *key, heed_config_text(f, *key));
     return heed__list_end(out);

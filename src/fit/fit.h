@@ -30,7 +30,6 @@ typedef struct {
     bool lora;
     const char *lora_train; /* trained besides the adapters: a list of patterns */
 } heed__settings;
-extern const heed_condition heed__fit_conditions[];
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
@@ -38,7 +37,6 @@ bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze
 bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where);
 /* The number of tokens, or that of rows if there are more (the setting vocab-rows). */
 int64_t heed__settings_rows(const heed_config *f, const heed_tokenizer *k);
-bool heed__option_in(const heed_option *o, const char *key); /* o: a table ended by {0}, or NULL */
 
 enum { HEED__ITEM = 512 };
 /* Copies the next item of a comma-separated list, without the spaces around it; false at the end,

@@ -215,7 +215,7 @@ static bool read_settings(heed_training *t) {
     net->source = t->data->source;
     net->labels = t->data->labels;
     net->label_count = t->data->label_count;
-    if (!heed__start_head(t->a.from, net) || !heed_model_check(net->model, f) ||
+    if (!heed__start_head(t->a.from, net) || !heed_config_check(f) ||
         !heed__settings_read(t->c, f, &t->set) || !agree_on_seed(t))
         return false;
     t->bound[0] = bound_of(f, "vocab");
