@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "exchange/exchange.h"
+#include "tokenizer/tokenizer.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,7 +117,7 @@ static bool write_weights(const heed_run *r, const heed_published *p, const char
 
 /* Whether the run reads [CLS] before a text and [SEP] after it. */
 static bool is_bracketed(const heed_run *r) {
-    return r->model->bracket ||
+    return heed_model_data(r->model)->mask ||
            (heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket"));
 }
 
@@ -138,23 +139,19 @@ static bool set_key(heed_ctx *c, const char *dir, const char *name, const char *
 static bool write_tokenizer(const heed_run *r, const char *dir) {
     static const char file[] = "tokenizer_config.json";
     heed_ctx *c = r->c;
-    heed_text own = {.c = c};
     if (!heed_tokenizer_save(r->tokenizer, dir)) return false;
     if (is_bracketed(r)) return true;
-    bool ok = heed_text_add(&own, "%s/heed-tokenizer.json", dir) &&
-              set_key(c, dir, file, "tokenizer_class", json_string("PreTrainedTokenizerFast")) &&
-              set_key(c, dir, file, "model_input_names",
-                      json_pack("[s, s]", "input_ids", "attention_mask"));
-    if (ok && heed__os_exists(own.s))
-        ok = set_key(c, dir, "tokenizer.json", "post_processor", json_null());
-    heed_text_free(&own);
-    return ok;
+    return set_key(c, dir, file, "tokenizer_class", json_string("PreTrainedTokenizerFast")) &&
+           set_key(c, dir, file, "model_input_names",
+                   json_pack("[s, s]", "input_ids", "attention_mask")) &&
+           (!r->tokenizer->preset ||
+            set_key(c, dir, "tokenizer.json", "post_processor", json_null()));
 }
 
 static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
     return heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
            (!r->tokenizer || write_tokenizer(r, dir)) &&
-           (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
+           (!heed_model_data(r->model)->pictures || heed__pictures_write(r->c, dir, r->config)) &&
            (!p->vectors ||
             heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
            write_config(r, p, dir);

@@ -10,8 +10,12 @@
 
 static const char config_name[] = "tokenizer_config.json";
 
+/* A run is not trusted: links in it are not followed. */
 static bool join(heed_text *out, const char *dir, const char *name) {
-    return heed_text_add(out, "%s/%s", dir, name);
+    out->n = 0;
+    bool ok = heed_text_add(out, "%s/config.conf", dir), run = ok && heed__os_exists(out->s);
+    out->n = 0;
+    return ok && heed_text_add(out, "%s%s%s", dir, run ? HEED_INSIDE : "/", name);
 }
 
 /* ---- saving ---- */
@@ -84,7 +88,6 @@ static bool remove_others(heed_ctx *c, const char *dir, bool lines) {
     heed_text path = {.c = c};
     bool good = true;
     for (size_t i = lines; good && i < sizeof names / sizeof *names; i++) {
-        path.n = 0;
         good =
             join(&path, dir, names[i]) && (!heed__os_is_file(path.s) || heed__os_remove(c, path.s));
     }
@@ -180,7 +183,6 @@ static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
         return heed_text_add(out, "%.*s%s", (int)n, path, merges ? "vocab.json" : "");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        out->n = 0;
         if (!join(out, path, names[i])) return false;
         if (heed__os_exists(out->s)) return true;
     }
