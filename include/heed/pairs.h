@@ -26,7 +26,9 @@ typedef enum {
  * translation answer response category sentiment intent emotion topic ...), or two names of
  * languages (eng fra, en fr, English French). Without names, a TSV has source TAB target; a first
  * line that is unlike the others is an error that asks for `columns` or `header`. A number after
- * the file of a caption, as in dog.jpg#2, is removed. JSONL (by the extension .jsonl or .json):
+ * the file of a caption, as in dog.jpg#2, is removed. Beside captions, a column of parts (split
+ * part set subset partition dataset) has train, val or test; the test part is left out, unless
+ * `test` is set. JSONL (by the extension .jsonl or .json):
  * objects, whose keys are the names; tokens and tags are texts or lists of words; a label may also
  * be a whole number.
  * Tags are also read from CoNLL files, a line for each word and an empty line after a sentence, of
@@ -55,6 +57,7 @@ typedef struct {
     const char *val_columns; /* those of val_path; NULL or "": the same */
     const char *header;      /* "yes": the first line names the columns; "no": it is data; "auto",
                                 NULL: found out */
+    bool test;               /* captions: evaluation reads the test part, if there is one */
     bool bracket;            /* labelled texts and tagged words: [CLS] before the source */
 } heed_pairs_args;
 heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a);
@@ -73,7 +76,8 @@ typedef struct {
     size_t texts, unread, units;
 } heed_pairs_cut;
 typedef struct {
-    size_t pairs, val_pairs; /* read by training; by evaluation: all if none are kept for it */
+    size_t pairs, val_pairs;    /* read by training; by evaluation: all if none are kept for it */
+    size_t val_rows, test_rows; /* of val_path, and those that a column of parts says */
     size_t blank, empty, left_out; /* empty: rows of which a side has no text */
     heed_pairs_cut cut, val_cut;   /* of all pairs, and of those that evaluation reads */
     size_t special_lines; /* with the text of a special token, "[SEP]", which is read as text */
@@ -116,6 +120,10 @@ typedef struct {
 /* Counts the sources, of both parts, that have different targets; fills the first `most` of out. 0
  * on error. */
 size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_t most);
+
+/* How many targets of a part, once encoded, their tokens do not give back as they are written, as
+ * where a tokenizer keeps no spaces or marks: no output equals these. 0 for labels. */
+size_t heed_pairs_altered(const heed_pairs *k, bool val);
 
 /* A batch: src (B,S) and its padding, and for translation ids (B,T) = [CLS] target and their
  * padding, labels (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels

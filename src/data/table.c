@@ -2,6 +2,7 @@
  * numbers them, or by their usual names. What is not certain is asked for, never guessed. */
 #include "data/table.h"
 
+#include "data/image/images.h"
 #include "text/text.h"
 #include "tokenizer/tokenizer.h"
 
@@ -44,7 +45,7 @@ const heed__schema heed__pair_schemas[] = {
     {.form = "words TAB labels",
      .labels = true,
      .words = true,
-     .what = {"words", "labels"},
+     .what = {"tokens", "tags"},
      .usual = {" tokens words ", " tags labels "},
      .others = {SOURCES, TARGETS},
      .order = {0, 1},
@@ -54,6 +55,7 @@ const heed__schema heed__pair_schemas[] = {
      .usual = {" image file file_name path filename ", " caption text "},
      .others = {FILES, " captions description sentence comment "},
      .files = true,
+     .parts = true,
      .order = {0, 1},
      .unit = "caption"},
 };
@@ -520,7 +522,7 @@ bool heed__table_choose(heed__table *t, const heed__cut *names, size_t count) {
     /* Without names, columns have a usual order in TSV and in lists of pictures. */
     bool file = k->files && count && heed__is_picture_name(heed__without_number(*names));
     bool usual = t->rows.separator == '\t' || (file && count <= HEED__SIDES) ||
-                 (k->parts && count <= HEED__SIDES && !t->hints);
+                 (k->parts && k->labels && count <= HEED__SIDES && !t->hints);
     if (says(t->header, "yes") || !usual || (count < HEED__SIDES && !t->alone))
         return lacks(t, !says(t->header, "no"));
     t->column[HEED__PART] = HEED__ABSENT;
@@ -598,6 +600,18 @@ heed__cut heed__table_note(const heed__table *t) {
     size_t i = 0;
     while (i == t->column[HEED__SOURCE] || i == t->column[HEED__TARGET]) i++;
     return field(t, i);
+}
+
+int heed__table_part(const heed__table *t, heed__cut name) {
+    char quoted[HEED_QUOTE];
+    if (t->column[HEED__PART] == HEED__ABSENT) return HEED_TRAIN_PART;
+    int part = heed__images_part(name.s, name.n);
+    if (part < 0)
+        heed_fail(t->c, HEED_DATA,
+                  "list of pictures is wrong: %s:%zu: expected train, val or test in the column of "
+                  "parts, found %s; hint: `columns` with two names reads no parts",
+                  t->path, t->rows.line, heed_quote(quoted, name.s, name.n));
+    return part;
 }
 
 char *heed__table_names(const heed__table *t) {

@@ -60,6 +60,13 @@ bool heed__table_next(heed__table *t);
 /* A field of the row by its role, trimmed, with spaces for line ends and tabs; without bytes: it is
  * empty or absent. */
 heed__cut heed__table_field(const heed__table *t, int role);
+/* The part that a row, with this text in the column of parts, is of; the training part, if there is
+ * no such column. -1: an error. */
+int heed__table_part(const heed__table *t, heed__cut name);
+/* How many columns are read. */
+static inline size_t heed__table_roles(const heed__table *t) {
+    return HEED__SIDES + (t->column[HEED__PART] != HEED__ABSENT);
+}
 /* The first further field of the row. */
 heed__cut heed__table_note(const heed__table *t);
 

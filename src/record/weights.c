@@ -156,11 +156,12 @@ static bool refuse_torch(const heed__source *s) {
     int n = dot && !strchr(dot, '/') ? (int)(dot - path) : (int)strlen(path);
     return heed_fail(s->c, HEED_DATA,
                      "%s is a file of torch.save: expected NPZ, NPY or JSON; hint: `python3 -c "
-                     "\"import torch as t, numpy; a = t.load('%s', 'cpu'); a = a if isinstance(a, "
-                     "dict) else {'attention': a if t.is_tensor(a) else t.stack(tuple(a))}; "
-                     "numpy.savez('%.*s.npz', **{k: v.detach().float().numpy() for k, v in "
-                     "a.items()})\"` writes %.*s.npz",
-                     path, path, n, path, n, path);
+                     "\"import torch as t, numpy; f = lambda a, k: {k or 'attention': "
+                     "a.detach().float().numpy()} if t.is_tensor(a) else {n: x for i, v in "
+                     "(a.items() if isinstance(a, dict) else enumerate(a) if isinstance(a, (list, "
+                     "tuple)) else ()) for n, x in f(v, f'{k}.{i}'.strip('.')).items()}; "
+                     "numpy.savez('%.*s.npz', **f(t.load('%s', 'cpu'), ''))\"` writes %.*s.npz",
+                     path, n, path, path, n, path);
 }
 
 /* If the first bytes match no known format, the file's name decides which one was intended. */

@@ -15,7 +15,11 @@ static bool join(heed_text *out, const char *dir, const char *name) {
     out->n = 0;
     bool ok = heed_text_add(out, "%s/config.conf", dir), run = ok && heed__os_exists(out->s);
     out->n = 0;
-    return ok && heed_text_add(out, "%s%s%s", dir, run ? HEED_INSIDE : "/", name);
+    return ok && heed_text_add(out, "%s%s%s", dir,
+                               heed__ends_in(dir, HEED_INSIDE) ? ""
+                               : run                           ? HEED_INSIDE
+                                                               : "/",
+                               name);
 }
 
 /* ---- saving ---- */

@@ -93,15 +93,17 @@ static bool has_classes(heed_ctx *c, const char *data) {
     return any;
 }
 
-/* Whether lines have as many labels as words, and words in every second line. */
-static bool has_tags(heed_ctx *c, const char *data) {
+/* Whether lines have as many labels as words, and words in every second line, or are those of a
+ * CoNLL file. conll: only the latter. */
+static bool has_tags(heed_ctx *c, const char *data, bool conll) {
     const heed_pairs *k = open_lines(c, data, HEED_TAGS, "");
     const heed_pairs_info *a = heed_pairs_about(k);
     size_t several = 0;
     heed_pair pair;
     for (size_t i = 0; a && i < a->pairs; i++)
         several += heed_pairs_get(k, false, i, &pair) && memchr(pair.source, ' ', pair.source_n);
-    bool tags = a && 2 * several >= a->pairs && (size_t)a->classes <= a->pairs * 2;
+    bool tags = a && (a->conll || (!conll && 2 * several >= a->pairs)) &&
+                (size_t)a->classes <= a->pairs * 2;
     for (int i = 0; tags && i < a->classes; i++) tags = strlen(a->labels[i]) <= 24;
     heed_clear(c);
     return tags;
@@ -150,8 +152,10 @@ static const heed_model *task_of_lines(const program *p, const char *data) {
     bool (*fits)(const heed_model *m) = !c     ? NULL
                                         : json ? object_reader(c, data)
                                                : list_reader(c, data);
-    bool text = has_ending(data, ".txt"); /* else of prose, unless it lists pictures */
-    if (c && !text && !fits && has_tags(c, data)) fits = names_words;
+    bool table = json || has_ending(data, ".tsv") || has_ending(data, ".csv");
+    bool conll = has_ending(data, ".conll") || has_ending(data, ".conllu");
+    bool text = !table; /* prose, unless it lists pictures, or words line by line */
+    if (conll || (c && !fits && has_tags(c, data, text))) fits = names_words;
     if (c && !text && !fits && has_classes(c, data)) fits = names_texts;
     if (!text && !fits) fits = reads_pairs;
     heed_close(c);
@@ -161,9 +165,7 @@ static const heed_model *task_of_lines(const program *p, const char *data) {
 
 const char *likely_task(const program *p, const char *data) {
     bool pictures = is_directory(data) ? holds_pictures(data) : is_picture_name(data);
-    bool lines = has_ending(data, ".tsv") || has_ending(data, ".csv") ||
-                 has_ending(data, ".jsonl") || has_ending(data, ".txt");
-    const heed_model *m = lines && !is_directory(data)
+    const heed_model *m = !pictures && !is_directory(data)
                               ? task_of_lines(p, data)
                               : first_of(p->models, pictures ? reads_pictures : reads_text);
     return m ? m->name : p->models[0]->name;

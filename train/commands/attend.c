@@ -23,7 +23,7 @@ static const heed_option options[] = {
           "What"),
     SWITCH("words",
            "the pieces of a word as one: attention to it is their sum, from it their mean; also in "
-           "files",
+           "files; not with --occlude or --gradient, which are of tokens",
            "What"),
     COUNT("top", "5", 1, 1000, "of a token, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),

@@ -154,7 +154,7 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
     heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
-    bool words = *flag_text(p, "words");
+    bool words = flag_given(p, "words");
     if (ok && words) ok = show_words(p, r, &s, list);
     for (int i = 0; ok && !words && i < r->guess_count; i++)
         ok = show_mask(p, r, &r->guesses[i], list);
@@ -196,10 +196,10 @@ static void fill(program *p) {
         heed_fail(p->c, HEED_USAGE,
                   "the text is several arguments: expected one; hint: put \"%s %s ...\" in quotes",
                   p->argv[1], p->argv[2]);
-    else if (*flag_text(p, "words") && flag_given(p, "top"))
+    else if (flag_given(p, "words") && flag_given(p, "top"))
         heed_fail(p->c, HEED_USAGE, "--top has no effect with --words, which names what is shown");
     else if (layer_index(r, p->flags, &layer) &&
-             (!*flag_text(p, "words") || read_words(p, r, (int32_t[MOST_WORDS]){0})))
+             (!flag_given(p, "words") || read_words(p, r, (int32_t[MOST_WORDS]){0})))
         each_input(p, r, fill_one, 0);
     close_run(p, r);
 }

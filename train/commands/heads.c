@@ -149,8 +149,9 @@ static void print_ranking(program *p, const eval_loop *s, const heed_head_table 
     char help[160];
     heed_text queries = {.c = p->c};
     add_queries(h, &queries);
-    print_wrapped(p, "%s, %s: means over %s queries a head", model->name, s->what,
-                  queries.s ? queries.s : "");
+    print_wrapped(p, "%s, %s: means over %s quer%s a head", model->name, s->what,
+                  queries.s ? queries.s : "",
+                  queries.s && strcmp(queries.s, "1") == 0 ? "y" : "ies");
     heed_text_free(&queries);
     print_rows(p, h, list);
     putchar('\n');

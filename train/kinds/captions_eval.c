@@ -124,7 +124,8 @@ static void print_object(program *p, const char *what, const measures *m, const 
     print_json(p, o);
 }
 
-static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
+static void print_measures(program *p, const char *what, const measures *m, const quality *q,
+                           const heed_captions *captions) {
     enum { AT = MEASURES_AT };
     double low, high, n = (double)q->count;
     char text[32];
@@ -136,6 +137,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_bleu(&q->bleu, ", against all captions of the picture");
     print_fact(AT, "  log probability", "%.4f a caption", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
+    if (q->exact < q->count) print_altered(heed_captions_pairs(captions), true, AT);
 }
 
 /* Measures the captions and, with --translations FILE, writes them to it. */
@@ -165,7 +167,7 @@ void eval_captions(program *p, const heed_model *m, heed_config *f, heed_run *r)
         if (flag_on(p, "json"))
             print_object(p, what, &found, &q);
         else
-            print_measures(p, what, &found, &q);
+            print_measures(p, what, &found, &q, d->batches);
     }
     heed_data_close(d);
 }

@@ -144,9 +144,9 @@ static void print_entities(int at, const char *label, heed_entities *e) {
     entity_measures m = measure_entities(&sum);
     const char *scheme = heed_entities_scheme(e);
     if (e)
-        print_fact(at, label, "F1 %.2f %%, precision %.2f %%, recall %.2f %% of %s entities%s%s",
+        print_fact(at, label, "F1 %.2f %%, precision %.2f %%, recall %.2f %% of %s entit%s%s%s",
                    100 * m.f1, 100 * m.precision, 100 * m.recall, heed_format_count(n, sum.gold),
-                   scheme ? ", strictly " : "", scheme ? scheme : "");
+                   sum.gold == 1 ? "y" : "ies", scheme ? ", strictly " : "", scheme ? scheme : "");
 }
 
 static void entity_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
@@ -213,11 +213,13 @@ static void print_measures(const program *p, const char *data, const class_predi
     heed_format_count(n, all->count);
     if (all->images)
         print_fact(0, "",
-                   all->all_parts ? "%s on %s: %s %s pictures" : "%s on %s, %s part: %s pictures",
-                   p->argv[0], data, all->all_parts ? "all" : part_name(all->part), n);
+                   all->all_parts ? "%s on %s: %s %s picture%s" : "%s on %s, %s part: %s picture%s",
+                   p->argv[0], data, all->all_parts ? "all" : part_name(all->part), n,
+                   all->count == 1 ? "" : "s");
     else {
         print_fact(0, "", "%s", data);
-        snprintf(of, sizeof of, " of %s %s", n, all->noun);
+        snprintf(of, sizeof of, " of %s %.*s", n, (int)strlen(all->noun) - (all->count == 1),
+                 all->noun);
     }
     putchar('\n');
     print_fact(AT, "  loss", "%.4f", m.loss);

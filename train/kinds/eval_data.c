@@ -24,11 +24,13 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
     if (d->kind->pictures && d->kind->target) {
         const heed_captions_info *a = heed_captions_about(d->batches);
-        snprintf(what + at, 512 - at, ", %s pictures", heed_format_count(n, a->val_pictures));
+        snprintf(what + at, 512 - at, ", %s picture%s", heed_format_count(n, a->val_pictures),
+                 a->val_pictures == 1 ? "" : "s");
     }
     if (!d->kind->tables || d->kind->pictures) return;
-    snprintf(what + at, 512 - at, ", %s %s",
-             heed_format_count(n, heed_pairs_about(d->batches)->val_pairs), d->kind->items);
+    size_t count = heed_pairs_about(d->batches)->val_pairs;
+    snprintf(what + at, 512 - at, ", %s %.*s", heed_format_count(n, count),
+             (int)strlen(d->kind->items) - (count == 1), d->kind->items);
 }
 
 static void warn_of_text(program *p, const heed_data *d) {

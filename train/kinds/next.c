@@ -114,25 +114,33 @@ void next_text(const heed_model *m, const heed_data *d, const char *path, const 
     printf("  %s plot %s\n", heed, run);
 }
 
-/* A source that is plain, among the first hundred; otherwise the words with which the last of these
- * begins. "": nothing is plain. */
-static void first_source(const heed_pairs *k, char source[LONGEST + 1]) {
+/* A source, quoted for a shell: the first plain one among the first hundred, which may be cut at
+ * COLUMNS; if there is none, the first one that is shorter. "": there is none, either. */
+static void first_source(const heed_pairs *k, char source[4 * LONGEST]) {
     enum { MOST = 100 };
+    char words[LONGEST + 1];
     heed_pair one;
     *source = 0;
     size_t count = heed_pairs_about(k)->pairs;
-    for (size_t i = 0; i < count && i < MOST && heed_pairs_get(k, false, i, &one); i++)
-        if (take_words(one.source, one.source_n, source)) return;
+    for (size_t i = 0; i < count && i < MOST && heed_pairs_get(k, false, i, &one); i++) {
+        if (take_words(one.source, one.source_n, words)) {
+            snprintf(source, 4 * LONGEST, "\"%s\"", words);
+            return;
+        }
+        snprintf(words, sizeof words, "%.*s", (int)one.source_n, one.source);
+        if (!*source && one.source_n < LONGEST && heed_label_cut(words, COLUMNS) == one.source_n)
+            heed_format_shell(source, 4 * LONGEST, words);
+    }
 }
 
 void next_pairs(const heed_model *m, const heed_data *d, const char *path, const char *run) {
-    char source[LONGEST + 1];
+    char source[4 * LONGEST];
     const char *heed = program_name();
     bool pairs = reads_pairs(m);
     (void)path;
     first_source(d->batches, source);
     printf("\nNext:\n");
     if (*source && (!pairs || m->steps))
-        printf("  %s %s %s \"%s\"%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
+        printf("  %s %s %s %s%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
     printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
 }

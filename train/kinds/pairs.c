@@ -68,14 +68,18 @@ bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char 
                  "write them: --tokenizer wordpiece or char can",
                  unknown);
     if (index == 7 && a->special_lines) special_note(a->special_lines, text);
-    if (index == 8 && a->untaught)
+    if (index == 8 && a->test_rows)
+        snprintf(text, 160, "%s row%s %s of the test part, which only eval reads",
+                 heed_format_count(n, a->test_rows), a->test_rows == 1 ? "" : "s",
+                 verb(a->test_rows));
+    if (index == 9 && a->untaught)
         snprintf(text, 160,
                  "%s validation %s%s %s a label that no training text has, first \"%.*s\": add "
                  "training texts with it",
                  heed_format_count(n, a->untaught), a->per_word ? "word" : "text",
                  a->untaught == 1 ? "" : "s", a->untaught == 1 ? "has" : "have",
                  (int)heed_label_cut(a->untaught_label, 40), a->untaught_label);
-    return index <= 8;
+    return index <= 9;
 }
 
 /* A CoNLL file has a word and its label on each line, and an empty line between sentences. */

@@ -110,6 +110,8 @@ void print_bleu(const heed_bleu *b, const char *against);
 /* Prints the loss, and the accuracy of each token given the true ones before it. */
 enum { MEASURES_AT = 19 }; /* the column of the values */
 void print_given_truth(const char *what, const measures *m);
+/* Notes how many targets of a part no output can equal, as their tokens do not keep all of them. */
+void print_altered(const heed_pairs *pairs, bool val, int at);
 /* Prints how the targets were decoded; what: "pairs translated". */
 void print_decoding(const program *p, const char *what, size_t count);
 /* Removes RUN/scores.json of an earlier training. */

@@ -103,6 +103,7 @@ static void print_facts(program *p, const heed_data *d, const heed_pairs_info *a
         print_fact(AT, "  note", "%s", hint);
     for (int i = 0; pairs_note(a, p->flags, i, note); i++)
         if (*note) print_fact(AT, "  note", "%s", note);
+    print_altered(d->batches, false, AT);
     if (single_words(p->model, d)) print_fact(AT, "  note", "%s", SINGLE_WORDS);
     if (wants_pieces(d, a))
         print_fact(

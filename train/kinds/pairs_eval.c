@@ -122,6 +122,18 @@ void print_bleu(const heed_bleu *b, const char *against) {
                    bleu_tokens(b), what[b->tokens]);
 }
 
+void print_altered(const heed_pairs *pairs, bool val, int at) {
+    char n1[32], n2[32];
+    const heed_pairs_info *a = heed_pairs_about(pairs);
+    size_t altered = heed_pairs_altered(pairs, val), all = val ? a->val_pairs : a->pairs;
+    if (altered)
+        print_fact(at, "  note",
+                   "%s of %s target%s cannot be matched exactly: the tokenizer does not keep all "
+                   "spaces, marks or words of %s",
+                   heed_format_count(n1, altered), heed_format_count(n2, all), all == 1 ? "" : "s",
+                   altered == 1 ? "it" : "these");
+}
+
 static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
     heed_ctx *c = k->run->c;
     heed_text made = {.c = c}, reference = {.c = c};
@@ -237,7 +249,8 @@ void print_decoding(const program *p, const char *what, size_t count) {
         puts("greedy\n");
 }
 
-static void print_measures(program *p, const char *what, const measures *m, const quality *q) {
+static void print_measures(program *p, const char *what, const measures *m, const quality *q,
+                           const heed_pairs *pairs) {
     double low, high, n = (double)q->count;
     char text[32];
     share_interval((double)q->exact, n, &low, &high);
@@ -249,6 +262,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_bleu(&q->bleu, "");
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
+    if (q->exact < q->count) print_altered(pairs, true, AT);
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
 }
@@ -269,7 +283,7 @@ void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r) {
         if (heed_config_bool(p->flags, "json"))
             print_object(p, what, &found, &q);
         else
-            print_measures(p, what, &found, &q);
+            print_measures(p, what, &found, &q, d->batches);
     }
     free(q.lengths.count);
     heed_alignment_peaks_free(&q.peaks.of);

@@ -126,15 +126,17 @@ bool each_run(program *p, const char *list, int most, bool (*open)(void *user, c
     char dir[1024];
     int count = 0;
     if (is_directory(list)) return open(user, list);
-    while (*list) {
+    for (bool more = true; more;) {
         size_t n = strcspn(list, ",");
-        if (n && (++count > most || n >= sizeof dir))
+        if (!n)
+            return heed_fail(p->c, HEED_USAGE,
+                             "missing RUN: expected a run, or several with commas between them");
+        if (++count > most || n >= sizeof dir)
             return heed_fail(p->c, HEED_USAGE, "too many runs: expected at most %d", most);
         snprintf(dir, sizeof dir, "%.*s", (int)n, list);
-        if (n && !open(user, dir)) return false;
-        list += n + (list[n] == ',');
+        if (!open(user, dir)) return false;
+        more = list[n] == ',';
+        list += n + more;
     }
-    return count > 0 || heed_fail(p->c, HEED_USAGE,
-                                  "missing RUN: expected a run, or several with commas between "
-                                  "them");
+    return true;
 }

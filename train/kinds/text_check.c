@@ -39,7 +39,7 @@ bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]) {
 
 const char *special_note(size_t lines, char text[160]) {
     char n[32];
-    snprintf(text, 160, "%s line%s the text of a special token, as [SEP] is one: read as text",
+    snprintf(text, 160, "%s line%s the text of a special token, which is read as text",
              heed_format_count(n, lines), lines == 1 ? " has" : "s have");
     return text;
 }

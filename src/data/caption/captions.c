@@ -40,9 +40,10 @@ void heed_captions_close(heed_captions *k) {
 typedef struct {
     heed_ctx *c;
     const heed_pairs *pairs;
-    heed__names names[2]; /* files as written, in the first and in the validation file */
-    uint32_t *number[2];  /* their pictures in the list */
-    size_t number_capacity[2];
+    heed__names
+        names[3];        /* files as written: of the training part, of others, of the second file */
+    uint32_t *number[3]; /* their pictures in the list */
+    size_t number_capacity[3];
     char *folder[2]; /* of the two files, ended by a slash; "": the current one */
     heed__image_list list;
     size_t use_capacity;
@@ -50,25 +51,26 @@ typedef struct {
 
 /* The picture of a pair, added to the list if it is new there; false on error. */
 static bool picture_of(lister *l, const heed__pair *p, bool second, uint32_t *out) {
-    heed__names *names = &l->names[second];
+    int of = second ? 2 : !p->trains;
+    heed__names *names = &l->names[of];
     heed__cut file = p->text[HEED__SOURCE];
     heed__image_list *list = &l->list;
     size_t before = names->count;
     int32_t name = heed__names_add(names, file.s, file.n);
     if (name < 0) return false;
     if (names->count > before) {
-        if (!heed__grow(l->c, &l->number[second], &l->number_capacity[second], names->count,
+        if (!heed__grow(l->c, &l->number[of], &l->number_capacity[of], names->count,
                         sizeof **l->number) ||
             !heed__grow(l->c, &list->pictures, &list->capacity, list->count + 1,
                         sizeof *list->pictures))
             return false;
         char *path = heed__images_path(l->c, l->folder[second], heed__names_text(names, before));
         if (!path) return false;
-        l->number[second][name] = (uint32_t)list->count;
+        l->number[of][name] = (uint32_t)list->count;
         list->pictures[list->count++] =
             (struct heed__listed){path, p->trains ? HEED_TRAIN_PART : HEED_VAL_PART};
     }
-    *out = l->number[second][name];
+    *out = l->number[of][name];
     return true;
 }
 
@@ -86,11 +88,6 @@ static bool add_uses(lister *l, const size_t *numbers, size_t count) {
     return true;
 }
 
-/* Whether evaluation reads pairs that training does not. */
-static bool has_val_part(const heed_pairs *p) {
-    return p->info.val_pairs && !p->pairs[*p->val].trains;
-}
-
 static bool list_pictures(lister *l) {
     const heed_pairs *p = l->pairs;
     for (int i = 0; i < 2 && p->path[i]; i++) {
@@ -100,15 +97,15 @@ static bool list_pictures(lister *l) {
         folder[slash ? slash + 1 - folder : 0] = 0;
     }
     return add_uses(l, p->train, p->info.pairs) &&
-           (!has_val_part(p) || add_uses(l, p->val, p->info.val_pairs));
+           (!p->has_val || add_uses(l, p->val, p->info.val_pairs));
 }
 
 static void free_lister(lister *l) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         heed__names_free(&l->names[i]);
         heed__free(l->number[i]);
-        heed__free(l->folder[i]);
     }
+    for (int i = 0; i < 2; i++) heed__free(l->folder[i]);
 }
 
 static void free_list(heed__image_list *list) {
@@ -181,7 +178,7 @@ static bool may_mirror(heed_captions *k, const heed_images_args *a) {
 }
 
 static bool open_images(heed_captions *k, const heed_images_args *a) {
-    lister l = {.c = k->c, .pairs = k->pairs, .names = {{.c = k->c}, {.c = k->c}}};
+    lister l = {.c = k->c, .pairs = k->pairs, .names = {{.c = k->c}, {.c = k->c}, {.c = k->c}}};
     if (list_pictures(&l))
         k->images = heed__images_open_list(k->c, k->pairs->path[0], a, &l.list);
     else

@@ -14,7 +14,7 @@ static const heed_option options[] = {
      "Captions"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
-    HEED__COLUMNS("IMAGE,CAPTION", "Captions"),
+    HEED__COLUMNS("IMAGE,CAPTION, with SPLIT for a column of train, val and test", "Captions"),
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Captions"},
     HEED__VAL_COLUMNS("Captions"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
@@ -58,12 +58,17 @@ static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_dat
                             .val_path = *val && !d->all ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),
                             .columns = heed_config_text(f, "columns"),
+                            .test = a->eval,
                             .val_columns = heed_config_text(f, "val-columns"),
                             .header = heed_config_text(f, "header")};
-    d->no_val = split <= 0 && !*val;
-    d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     heed_pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);
-    if (pairs && find_tokenizer(d, f, pairs, a) && heed_pairs_encode(pairs, NULL, d->tokenizer))
+    if (!pairs) return NULL;
+    const heed_pairs_info *about = heed_pairs_about(pairs);
+    bool test = a->eval && about->test_rows;
+    d->no_val = split <= 0 && !*val && !about->val_rows;
+    d->part = test ? HEED_TEST_PART : d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
+    d->all = d->all && !test && !about->val_rows;
+    if (find_tokenizer(d, f, pairs, a) && heed_pairs_encode(pairs, NULL, d->tokenizer))
         return pairs;
     heed_pairs_close(pairs);
     return NULL;

@@ -46,7 +46,7 @@ typedef struct {
     size_t at;              /* in the text */
     uint64_t hash;          /* of the line so far */
     bool line, blank;       /* a line has begun; it has only white space */
-    bool special;           /* it has the text of a special token */
+    bool special;           /* the line, of whatever parts, has the text of a special token */
     heed__counts *seen;     /* lines of the validation part, by their hashes */
 } survey;
 
@@ -54,8 +54,7 @@ static bool end_line(survey *s) {
     heed_corpus_info *f = &s->k->info;
     const char *key = (const char *)&s->hash;
     bool counts = s->line && !s->blank;
-    f->special_lines += counts && s->special;
-    s->line = s->special = false;
+    s->line = false;
     if (!counts) return true;
     *(s->val ? &f->val_lines : &f->lines) += 1;
     if (s->val) return heed__counts_add(s->seen, key, sizeof s->hash, 1);
@@ -82,16 +81,27 @@ static bool visit(survey *s, const char *text, size_t n) {
         if (!s->line) s->hash = 0;
         s->blank = (!s->line || s->blank) && is_blank(text + at, length);
         s->hash = heed__hash64(text + at, length, s->hash);
-        s->special |= heed__finds_special(s->k->k, text + at, length);
         s->line = true;
         if (at + length < n && !end_line(s)) return false;
     }
     return true;
 }
 
+/* Counts whole lines: the split may divide the text of a special token. */
+static void count_special(survey *s, const char *text, size_t n) {
+    for (size_t at = 0, length; at < n; at += length + 1) {
+        length = heed__line_length(text + at, n - at);
+        s->special |= heed__finds_special(s->k->k, text + at, length);
+        if (at + length >= n) return;
+        s->k->info.special_lines += s->special;
+        s->special = false;
+    }
+}
+
 /* Visits what the part covers of a passage. */
 static bool survey_passage(heed__reading *r, heed__passage *p) {
     survey *s = (survey *)r;
+    if (!s->val || !s->part) count_special(s, p->text, p->n);
     size_t end = s->at + p->n;
     bool good = true;
     for (; good && s->part && s->span < s->part->count; s->span++) {
@@ -118,7 +128,9 @@ static bool survey_file(heed_corpus *k, const char *path, bool val, const heed__
                 .val = val,
                 .part = part,
                 .seen = seen};
-    return heed__read_text(&s.reading) && end_line(&s);
+    bool good = heed__read_text(&s.reading) && end_line(&s);
+    k->info.special_lines += s.special;
+    return good;
 }
 
 bool heed__corpus_census(heed_corpus *k, const char *path, heed__watch *watch) {

@@ -12,25 +12,11 @@ static char *copy_cut(heed_ctx *c, heed__cut t) {
     return copy;
 }
 
-/* The part that the row names: of the training, if there is no column of parts. -1: an error. */
-static int part_of(const heed__table *t) {
-    char quoted[HEED_QUOTE];
-    heed__cut name = heed__table_field(t, HEED__PART);
-    if (t->column[HEED__PART] == HEED__ABSENT) return HEED_TRAIN_PART;
-    int part = heed__images_part(name.s, name.n);
-    if (part < 0)
-        heed_fail(t->c, HEED_DATA,
-                  "list of pictures is wrong: %s:%zu: expected train, val or test in the column of "
-                  "parts, found %s; hint: `columns` with two names reads no parts",
-                  t->path, t->rows.line, heed_quote(quoted, name.s, name.n));
-    return part;
-}
-
 /* Rows without a path or a label are left out and counted. */
 static bool add_row(heed_images *k, const heed__table *t, const char *folder) {
     heed__cut path = heed__table_field(t, HEED__SOURCE), label = heed__table_field(t, HEED__TARGET);
     bool labelled = t->column[HEED__TARGET] != HEED__ABSENT;
-    int part = part_of(t);
+    int part = heed__table_part(t, heed__table_field(t, HEED__PART));
     if (part < 0) return false;
     if (!path.n || (labelled && !label.n)) {
         k->info.empty += path.n || label.n;

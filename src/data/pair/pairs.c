@@ -44,8 +44,9 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
     return words == labels ||
            heed_fail(l->k->c, HEED_DATA,
                      "line is wrong: %s:%zu: expected a label for each of the %zu words, found %zu "
-                     "labels; hint: separate both by spaces",
-                     l->path, l->number, words, labels);
+                     "labels%s",
+                     l->path, l->number, words, labels,
+                     l->k->info.json ? "" : "; hint: separate both by spaces");
 }
 
 /* Rows without text are left out, and counted; the first one is kept for the message. */
@@ -59,9 +60,14 @@ static bool has_text(heed__line *l, const heed__cut text[HEED__SIDES]) {
 
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
-    heed__pair p = {.line = l->number, .note = heed__trimmed(l->note)};
+    heed__pair p = {.line = l->number,
+                    .part = k->path[1] ? HEED_VAL_PART : l->part,
+                    .note = heed__trimmed(l->note)};
     for (int side = 0; side < HEED__SIDES; side++) p.text[side] = heed__trimmed(text[side]);
     if (!has_text(l, p.text)) return true;
+    k->info.val_rows += p.part == HEED_VAL_PART;
+    k->info.test_rows += p.part == HEED_TEST_PART;
+    if (p.part == HEED_TEST_PART && !k->a.test) return true;
     if (k->a.kind == HEED_CAPTIONS)
         p.text[HEED__SOURCE] = heed__without_number(p.text[HEED__SOURCE]);
     if (!heed__pairs_decoded(k)) /* the text of a file, which is the pairs' own */
@@ -87,7 +93,9 @@ static bool read_table(heed__line *l, char *text, size_t n) {
         for (int side = 0; side < HEED__SIDES; side++) both[side] = heed__table_field(t, side);
         l->number = t->rows.line;
         l->note = heed__table_note(t);
-        l->k->info.extra_columns += t->width > HEED__SIDES;
+        l->part = heed__table_part(t, heed__table_field(t, HEED__PART));
+        if (l->part < 0) return false;
+        l->k->info.extra_columns += t->width > heed__table_roles(t);
         bool labels = t->schema->labels && is_list(both[HEED__TARGET]);
         if (labels || (t->schema->words && is_list(both[HEED__SOURCE])))
             ok = heed_fail(l->k->c, HEED_DATA,

@@ -5,6 +5,7 @@
 #include "data/table.h"
 #include "tokenizer/tokenizer.h"
 
+#include <heed/image.h>
 #include <heed/pairs.h>
 
 enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100 };
@@ -12,6 +13,7 @@ enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100 };
 typedef struct {
     heed__cut text[HEED__SIDES], note; /* note: a further column */
     size_t line;
+    int part; /* heed_part */
     bool trains;
     size_t at[HEED__SIDES]; /* the first token of each side, in its stream */
     int count[HEED__SIDES]; /* tokens, [SEP] included */
@@ -36,7 +38,7 @@ struct heed_pairs {
     size_t *train, *val; /* numbers of pairs, in order; info counts them */
     heed__names labels;
     const char **label_texts;
-    bool encoded;
+    bool encoded, has_val; /* has_val: evaluation reads pairs that training does not */
     const heed_tokenizer *source, *target; /* NULL: that side is no text */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
     heed_pairs_info info;
@@ -60,6 +62,7 @@ typedef struct {
     char *s; /* without the line end; a reader may overwrite it */
     size_t n;
     heed__cut note;            /* the first further column, if there is one */
+    int part;                  /* of the row: heed_part */
     size_t empty, first_empty; /* rows of this file without a text, and the first one's number */
     heed__table table;
 } heed__line;

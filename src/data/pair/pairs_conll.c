@@ -141,12 +141,13 @@ static bool choose_columns(const heed__line *l, form *f) {
     }
     bool there =
         comma && f->column[HEED__SOURCE] < f->columns && f->column[HEED__TARGET] < f->columns;
+    char hint[24];
+    snprintf(hint, sizeof hint, "%d,%zu", f->ud ? 2 : 1, f->ud ? (size_t)4 : f->columns);
     return there || heed_fail(l->k->c, HEED_USAGE,
                               "`%scolumns = %s`: %s is a CoNLL file of %zu columns: expected the "
                               "numbers of word and label%s; hint: `%scolumns = %s`",
                               l->table.prefix, given, l->path, f->columns,
-                              f->ud ? ", or names such as form,upos" : "", l->table.prefix,
-                              f->ud ? "2,4" : "1,2");
+                              f->ud ? ", or names such as form,upos" : "", l->table.prefix, hint);
 }
 
 /* Whether the first line names the columns: "word pos tag". */

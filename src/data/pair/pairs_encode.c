@@ -108,10 +108,8 @@ static bool finds_special(const heed_tokenizer *t, const heed__pair *p, int side
     return t && heed__finds_special(t, p->text[side].s, p->text[side].n);
 }
 
-static bool has_val_part(const heed_pairs *k) { return k->count > k->own || k->a.val_split > 0; }
-
 static bool is_evaluated(const heed_pairs *k, const heed__pair *p) {
-    return !p->trains || !has_val_part(k);
+    return !p->trains || !k->has_val;
 }
 
 /* A truncated translation would be a wrong example. */
@@ -205,11 +203,11 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k) {
 
 /* Removes pairs that are too long from the training part. */
 static bool remove_long(heed_pairs *k) {
-    size_t kept = 0;
-    for (size_t i = 0; i < k->info.pairs; i++)
+    size_t kept = 0, before = k->info.pairs;
+    for (size_t i = 0; i < before; i++)
         if (k->pairs[k->train[i]].trains) k->train[kept++] = k->train[i];
     k->info.pairs = kept;
-    return kept || !has_val_part(k) || heed__pairs_nothing_to_train(k);
+    return kept || !before || !k->has_val || heed__pairs_nothing_to_train(k);
 }
 
 /* Counts the labels of the training part, then those of the validation part that it lacks. */
@@ -260,6 +258,23 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     }
     k->info.block = k->a.block;
     return remove_long(k) && (!k->info.classes || count_labels(k));
+}
+
+size_t heed_pairs_altered(const heed_pairs *k, bool val) {
+    size_t altered = 0, count = !k || !k->target ? 0 : val ? k->info.val_pairs : k->info.pairs;
+    heed_tokens tokens = {.c = k ? k->c : NULL};
+    heed_text text = {.c = tokens.c};
+    for (size_t i = 0; i < count && !heed__stopped(k->c); i++) {
+        heed__cut t = k->pairs[(val ? k->val : k->train)[i]].text[HEED__TARGET];
+        tokens.count = text.n = 0;
+        if (!heed_encode_text(k->target, t.s, t.n, &tokens) ||
+            !heed_decode(k->target, tokens.ids, tokens.count, &text))
+            break;
+        altered += text.n != t.n || memcmp(text.s, t.s, t.n) != 0;
+    }
+    heed_tokens_free(&tokens);
+    heed_text_free(&text);
+    return altered;
 }
 
 size_t heed_pairs_count(const heed_pairs *k, int label) {

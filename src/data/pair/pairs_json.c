@@ -55,11 +55,14 @@ static bool items_are_words(heed__line *l, const char *key, const json_t *list) 
         const json_t *item = json_array_get(list, i);
         heed__cut rest = {json_string_value(item), json_string_length(item)}, word;
         char found[HEED_QUOTE], expected[80];
-        if (!rest.s || (heed__next_word(&rest, &word) && word.n == json_string_length(item)))
+        if (!rest.s ? !json_is_null(item)
+                    : heed__next_word(&rest, &word) && word.n == json_string_length(item))
             continue;
         snprintf(expected, sizeof expected, "one word as item %zu of \"%.24s\"", i + 1, key);
-        return heed__pairs_wrong(
-            l, expected, heed_quote(found, json_string_value(item), json_string_length(item)));
+        return heed__pairs_wrong(l, expected,
+                                 json_is_null(item) ? "null"
+                                                    : heed_quote(found, json_string_value(item),
+                                                                 json_string_length(item)));
     }
     return true;
 }
@@ -89,7 +92,13 @@ static bool put_values(heed__line *l, const json_t *object, const heed__cut *key
                              l->path, l->number, key, kind_of(value));
         text[side].n = (size_t)(to - text[side].s);
     }
-    l->k->info.extra_columns += json_object_size(object) > HEED__SIDES;
+    size_t part = l->table.column[HEED__PART];
+    const json_t *of = part == HEED__ABSENT ? NULL : json_object_get(object, keys[part].s);
+    l->part =
+        heed__table_part(&l->table, (heed__cut){json_is_string(of) ? json_string_value(of) : "",
+                                                json_string_length(of)});
+    if (l->part < 0) return false;
+    l->k->info.extra_columns += json_object_size(object) > heed__table_roles(&l->table);
     return heed__pairs_add(l, text);
 }
 

@@ -81,7 +81,7 @@ static bool number_sources(split *s) {
         int32_t number = heed__names_add(&s->sources, t->s, t->n);
         if (number < 0) return false;
         s->source[i] = number;
-        s->pairs[number] += i < k->own;
+        s->pairs[number] += k->pairs[i].part == HEED_TRAIN_PART;
     }
     return true;
 }
@@ -108,24 +108,34 @@ static bool choose(split *s, const char *path) {
     return true;
 }
 
+/* Whether pairs of the training part are kept for validation. */
+static bool has_cut(const heed_pairs *k) { return k->a.val_split > 0 && !k->info.val_rows; }
+
 /* Without a validation part, evaluation reads all pairs. */
 static void fill_parts(split *s) {
     heed_pairs *k = s->k;
     heed_pairs_info *f = &k->info;
-    bool own_val = k->count > k->own, cut = !own_val && k->a.val_split > 0;
+    bool cut = has_cut(k), test = k->a.test && f->test_rows;
+    heed_part evaluated = test ? HEED_TEST_PART : HEED_VAL_PART;
+    k->has_val = cut || test || f->val_rows;
     for (size_t i = 0; i < k->count; i++) {
-        bool val = i >= k->own || (cut && s->val[s->source[i]]);
-        k->pairs[i].trains = !val;
-        if (!val) k->train[f->pairs++] = i;
-        if (val || (!own_val && !cut)) k->val[f->val_pairs++] = i;
-        if (i >= k->own) f->overlap += s->pairs[s->source[i]] > 0;
+        heed__pair *p = &k->pairs[i];
+        f->overlap += p->part != HEED_TRAIN_PART && s->pairs[s->source[i]] > 0;
+        if (p->part == HEED_TRAIN_PART && cut && s->val[s->source[i]]) p->part = HEED_VAL_PART;
+        p->trains = p->part == HEED_TRAIN_PART;
+        if (p->trains) k->train[f->pairs++] = i;
+        if (p->part == (int)evaluated || !k->has_val) k->val[f->val_pairs++] = i;
     }
 }
 
 bool heed__pairs_split(heed_pairs *k, const char *path) {
     split s = {.k = k};
-    bool ok = number_sources(&s) && (k->count > k->own || k->a.val_split <= 0 || choose(&s, path));
+    bool ok = number_sources(&s) && (!has_cut(k) || choose(&s, path));
     if (ok) fill_parts(&s);
+    if (ok && !k->info.pairs && !k->a.test)
+        ok =
+            heed_fail(k->c, HEED_DATA, "no %ss to train on: %s: expected rows of the training part",
+                      heed__pair_schemas[k->a.kind].unit, path);
     heed__names_free(&s.sources);
     heed__free(s.source);
     heed__free(s.pairs);
