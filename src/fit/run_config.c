@@ -53,10 +53,7 @@ bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f) {
         return heed_fail(c, HEED_USAGE,
                          "settings of a run: expected its folder and a "
                          "heed_config, found NULL");
-    /* Earlier versions did not have these settings, whose defaults differ from what they did. The
-     * defaults stay as they are: config.conf, which is written again, names them. */
-    bool ok = heed_config_set_list(f, "all-rows=true whole-logits=true", dir, HEED_FROM_PRESET) &&
-              heed_config_read(f, heed__run_path(&path, dir, "config.conf"), HEED_FROM_FILE) &&
+    bool ok = heed_config_read(f, heed__run_path(&path, dir, "config.conf"), HEED_FROM_FILE) &&
               heed__state_restore(c, dir, f) && find_own_data(c, dir, f);
     heed_text_free(&path);
     return ok;

@@ -23,8 +23,6 @@ static const heed_option options[] = {
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
     SWITCH("all-rows", "compute the last block for all positions, read by the loss or not",
            "Workload"),
-    SWITCH("whole-logits", "language models: all logits at once, not some rows at a time",
-           "Workload"),
     SWITCH("recompute", "compute blocks again in backward instead of keeping their values",
            "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
@@ -83,7 +81,6 @@ static const struct {
                 {"post-ln", "norm", "post"},
                 {"mlm-all", "mask-share", "1"},
                 {"all-rows", "all-rows", "true"},
-                {"whole-logits", "whole-logits", "true"},
                 {"recompute", "recompute", "true"},
                 {"lr", "lr", NULL},
                 {"precision", "precision", NULL}};
