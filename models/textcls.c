@@ -91,7 +91,7 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
 
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
-                                       .answers = HEED_ANSWER_INPUT,
+                                       .data = &heed_texts_labelled,
                                        .defaults = "best=accuracy",
                                        .options = options,
                                        .set = sizeof(textcls_settings),

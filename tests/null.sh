@@ -116,7 +116,7 @@ cat >>"$dir/null.c" <<'C'
     CALL(heed_capture(&inspection, &(heed_capture_args){.top = -4}));
     CALL(heed_capture(&inspection, &(heed_capture_args){.layer_count = 1}));
     CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));
-    CALL(heed_data_kind_of((heed_input_spec){.kind = (heed_input_kind)9}));
+    CALL(heed_model_data(NULL));
     CALL(heed_config_args(run->config, (int[]){1}, (char *[]){NULL}));
     CALL(heed_confusion(ctx, (heed_prediction[]){{.label = 7, .predicted = -2}}, 1, 3));
     CALL(heed_generate(run->model, NULL, tape, &(heed_generation){.count = 1}, NULL, NULL));

@@ -183,7 +183,7 @@ TEST(captions_refuse_wrong_lines) {
     CHECK(open_lines(c, "0.tga\ta\n0.tga\t\n", NULL, 0, NULL)); /* left out */
     CHECK_FAILS(c, open_lines(c, "0.tga a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
     CHECK_FAILS(c, open_lines(c, "0.tga\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
-    CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no pairs");
+    CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no rows");
     heed_pairs_args args = {.kind = HEED_CAPTIONS, .block = 6};
     CHECK(heed_pairs_open(c, text_file("a.csv", "id,text,label\n1,a,b\n"), &args) == NULL);
     CHECK_HAS(heed_ctx_error(c), "names image and caption, found id, text, label");

@@ -277,7 +277,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     heed_config_set(r->config, "data", in_folder("pictures"), "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, "val-split=0.25 workers=0", "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
-    b->data = heed_data_open(r->c, r->config, heed_model_spec(m), NULL);
+    b->data = heed_data_open(r->c, r->config, heed_model_data(m), NULL);
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
@@ -297,7 +297,7 @@ static void check_errors(const char *settings, int hidden) {
     heed_batch batch;
     open_bench(&b, &heed_model_autoencoder, settings);
     heed_run *r = &b.run;
-    heed_score all = heed_evaluate(r->tape, r->model, r->self, b.data->batches, 4);
+    heed_score all = heed_evaluate(r->tape, r->model, r->self, b.data, 4);
     double sum = 0;
     for (uint64_t i = 0; i < 6; i++) {
         heed_reconstruction one;

@@ -6,17 +6,6 @@
 
 HEED_EXPORT_BEGIN
 
-/* What a model reads: dense numbers that it generates itself, a corpus, labelled pictures, pairs of
- * texts, labelled texts, or pictures with captions. */
-typedef enum {
-    HEED_INPUT_DENSE,
-    HEED_INPUT_TOKENS,
-    HEED_INPUT_PICTURE,
-    HEED_INPUT_PAIR,
-    HEED_INPUT_LABELLED,
-    HEED_INPUT_CAPTION
-} heed_input_kind;
-
 /* ---- text files ---- */
 typedef struct { /* of the text as heed_text_read returns it */
     size_t bytes, characters;

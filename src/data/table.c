@@ -339,8 +339,8 @@ static void suggest(const heed__table *t, size_t out[HEED__SIDES], bool *named) 
     look of[HEED__FIRST];
     double best[HEED__SIDES] = {0};
     look_at(t, of);
-    for (size_t i = 0; i < t->shown && !t->hints; i++)
-        *named = *named && !of[i].same && count_words(t->first[i]) <= 3;
+    for (size_t i = 0; i < t->shown; i++)
+        *named = *named && !of[i].same && (t->hints || count_words(t->first[i]) <= 3);
     for (int side = 0; side < HEED__SIDES; side++) {
         out[side] = HEED__ABSENT;
         for (size_t i = 0; i < t->shown; i++) {

@@ -26,11 +26,12 @@ static bool is_word(const char *s, size_t n, const char *word) {
 /* How many texts, or words, of a part have a label. */
 static size_t count_label(const heed_data *d, bool val, const char *name) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
+    bool words = strcmp(d->kind->label, "word") == 0;
     size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
     heed_pair pair;
     for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
-        if (!d->spec.per_word) count += is_word(pair.target, pair.target_n, name);
-        for (size_t at = 0, n; d->spec.per_word && at < pair.target_n; at += n + 1) {
+        if (!words) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; words && at < pair.target_n; at += n + 1) {
             for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
             count += is_word(pair.target + at, n, name);
         }
@@ -164,14 +165,14 @@ static json_t *conflicts_json(const heed_pairs_conflict *some, size_t count) {
 
 static void print_object(program *p, const heed_data *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
-    json_t *o =
-        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
-                  data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
-                  "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
-                  "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
-                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut.texts, "overlap",
-                  (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
-                  side_json(source, a->tokens, a->unknown, a->longest));
+    json_t *o = json_pack(
+        "{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+        data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
+        "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
+        "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank, "empty",
+        (json_int_t)a->empty, "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut.texts,
+        "overlap", (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
+        side_json(source, a->tokens, a->unknown, a->longest));
     if (a->classes)
         json_object_update_new(o, json_pack("{s:I, s:I, s:o}", "unread", (json_int_t)a->cut.unread,
                                             "untaught", (json_int_t)a->untaught, "labels",

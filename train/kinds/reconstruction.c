@@ -145,7 +145,7 @@ typedef struct {
 static bool evaluate(evaluation *e) {
     heed_images *images = e->d->batches;
     heed_images_set_eval_part(images, e->d->part);
-    heed_score score = heed_evaluate(e->r->tape, e->r->model, e->r->self, images, e->rows);
+    heed_score score = heed_evaluate(e->r->tape, e->r->model, e->r->self, e->d, e->rows);
     e->m = measure(&score);
     return heed_ctx_status(e->p->c) == HEED_OK;
 }
@@ -195,7 +195,6 @@ static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_
 
 const data_kind reconstruction_kind = {
     .banner = banner_pictures,
-    .items = "pictures",
     .begun = begun_pictures,
     .evaluated = draw_reconstructions,
     .next = next_pictures,
