@@ -88,9 +88,9 @@ heed__cut heed__trimmed(heed__cut t) {
 }
 
 bool heed__is_picture_name(heed__cut name) {
-    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
-                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
-                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
+    static const char *const ends[] = {".jpg", ".jpeg", ".png",  ".bmp", ".webp", ".gif",
+                                       ".tif", ".tiff", ".avif", ".jxl", ".heic", ".heif",
+                                       ".jp2", ".pbm",  ".pgm",  ".ppm", ".pcx"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i]);
         if (name.n > n && strncasecmp(name.s + name.n - n, ends[i], n) == 0) return true;
