@@ -77,12 +77,9 @@ static const heed_model *workload_model(const program *p, const char *name) {
  */
 static const struct {
     const char *flag, *key, *value;
-} settings[] = {{"dropout", "dropout", NULL},
-                {"post-ln", "norm", "post"},
-                {"mlm-all", "mask-share", "1"},
-                {"all-rows", "all-rows", "true"},
-                {"recompute", "recompute", "true"},
-                {"lr", "lr", NULL},
+} settings[] = {{"dropout", "dropout", NULL},       {"post-ln", "norm", "post"},
+                {"mlm-all", "mask-share", "1"},     {"all-rows", "all-rows", "true"},
+                {"recompute", "recompute", "true"}, {"lr", "lr", NULL},
                 {"precision", "precision", NULL}};
 
 static bool set_flags(program *p, heed_config *f, const char *name) {
