@@ -25,6 +25,15 @@ int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
                      heed_question *out);
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
 
+/* Adds what is to be said of the classes: in brief their names and weights, and a note if they are
+ * uneven. */
+void heed__describe_classes(const heed_data *d, heed_facts *out);
+/* Adds a note if lines have the text of a special token. */
+void heed__describe_specials(size_t lines, heed_facts *out);
+static inline double heed__percent(size_t part, size_t all) {
+    return all ? 100 * (double)part / (double)all : 0;
+}
+
 /* ---- settings of tables ---- */
 
 #define HEED__COLUMNS(which, group)                                                                \
