@@ -28,6 +28,7 @@ typedef struct {
     /* For each axis, its labels, and which are special, if the example has none; else NULL. */
     char **labels[HEED_INSPECTION_AXES];
     unsigned char *special[HEED_INSPECTION_AXES];
+    char **words[HEED_INSPECTION_AXES]; /* of the axes of tokens: their words */
     int question_count; /* by the kind of data: of masked tokens, one for each [MASK] */
     heed_question *questions;
     int count; /* tokens of the text, or of the source */

@@ -2,18 +2,112 @@
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
+#include "tokenizer/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- words ---- */
+
+/* Appends the text of token i, as it is decoded after those before it: with a space if it begins a
+ * word. The bytes of a character are several tokens, of which the last one changes what the others
+ * were decoded to. */
+static void spell(const heed_run *r, const heed_sequence *of, size_t i, size_t *at, size_t *ends,
+                  heed_text *out) {
+    heed_text before = {.c = r->c}, all = {.c = r->c};
+    size_t window = i < 3 ? i : 3, same = 0;
+    heed_decode(r->tokenizer, of->tokens.ids + i - window, window, &before);
+    heed_decode(r->tokenizer, of->tokens.ids + i - window, window + 1, &all);
+    while (same < before.n && same < all.n && before.s[same] == all.s[same]) same++;
+    while (same && same < all.n && (all.s[same] & 0xC0) == 0x80) same--;
+    out->n -= out->n < before.n - same ? out->n : before.n - same;
+    for (size_t k = i - window; k < i; k++) {
+        if (at[k] > out->n) at[k] = out->n + 1;
+        if (ends[k] > out->n) ends[k] = out->n + 1;
+    }
+    at[i] = out->n + (before.n > same);
+    heed_text_put(out, all.s ? all.s + same : "", all.n - same);
+    ends[i] = out->n;
+    heed_text_free(&before);
+    heed_text_free(&all);
+}
+
+/* Whether a word begins at byte `begin` after a token that ends at `end`: there is a space or a
+ * punctuation mark; of words that are given (spaced), only a space. */
+static bool divides(const char *text, size_t end, size_t begin, bool spaced) {
+    bool within = (text[begin] & 0xC0) == 0x80; /* a character */
+    if (within || begin < end) return false;
+    do end--;
+    while (end && (text[end] & 0xC0) == 0x80);
+    while (end <= begin && text[end]) {
+        int32_t c;
+        end += heed_utf8_read(text + end, SIZE_MAX, &c);
+        if (heed__is_space(c) || (!spaced && heed__is_single(c))) return true;
+    }
+    return false;
+}
+
+/* Copies what a word covers, without spaces at its ends, unless there is nothing else. */
+static char *word_text(heed_ctx *c, const char *text, size_t begin, size_t end) {
+    heed_text word = {.c = c};
+    size_t from = begin, to = end;
+    while (from < to && strchr(" \t\r\n", text[from])) from++;
+    while (to > from && strchr(" \t\r\n", text[to - 1])) to--;
+    if (from == to) from = begin, to = end;
+    heed_text_put(&word, text + from, to - from);
+    return word.s;
+}
+
+/* The words of tokens: those of the text that they cover, else as they are decoded. */
+static char **words_of(const heed_inspection *s, const heed_sequence *of, const char *text) {
+    const heed_run *r = s->run;
+    const heed_tokens *k = &of->tokens;
+    size_t n = k->count, length = text ? strlen(text) : 0;
+    size_t *at = heed__alloc_array(r->c, n + 1, sizeof *at);
+    size_t *ends = heed__alloc_array(r->c, n + 1, sizeof *ends);
+    char **words = heed__alloc_array(r->c, n + 1, sizeof *words);
+    heed_text decoded = {.c = r->c};
+    bool covered = false, spaced = s->example.words && of == &s->example.text;
+    for (size_t i = 0; i < n; i++) covered |= k->end[i] > k->begin[i];
+    for (size_t i = 0; i < n; i++) covered &= k->end[i] <= length;
+    bool ok = at && ends && words;
+    for (size_t i = 0; ok && i < n; i++) {
+        at[i] = covered ? k->begin[i] : decoded.n;
+        ends[i] = covered ? k->end[i] : decoded.n;
+        if (!covered && r->tokenizer && !of->special[i]) spell(r, of, i, at, ends, &decoded);
+    }
+    if (!covered) text = decoded.s;
+    for (size_t i = 0, next; ok && i < n; i = next) {
+        size_t end = ends[i];
+        for (next = i + 1;
+             next < n && end > at[i] && !of->special[next] && (!covered || ends[next] > at[next]) &&
+             !divides(text, ends[next - 1], at[next], spaced);
+             next++) {
+            if (ends[next] > end) end = ends[next];
+            words[next] = heed__copy_text(r->c, "");
+        }
+        words[i] =
+            end > at[i] ? word_text(r->c, text, at[i], end) : heed__copy_text(r->c, of->labels[i]);
+    }
+    heed_text_free(&decoded);
+    heed__free(at);
+    heed__free(ends);
+    return words;
+}
+
 /* ---- axes ---- */
 
-static void add_sequence(heed_inspection *s, const char *name, const heed_sequence *of) {
-    s->axes[s->axis_count++] = (heed_record_axis){.name = name,
-                                                  .count = (int)of->tokens.count,
-                                                  .labels = (const char *const *)of->labels,
-                                                  .special = of->special};
+/* text: what the tokens cover; NULL: nothing. */
+static void add_sequence(heed_inspection *s, const char *name, const heed_sequence *of,
+                         const char *text) {
+    int i = s->axis_count++;
+    s->words[i] = words_of(s, of, text);
+    s->axes[i] = (heed_record_axis){.name = name,
+                                    .count = (int)of->tokens.count,
+                                    .labels = (const char *const *)of->labels,
+                                    .special = of->special,
+                                    .words = (const char *const *)s->words[i]};
 }
 
 /* An axis whose labels are to be filled in, with set_label. */
@@ -45,9 +139,13 @@ static bool add_target(heed_inspection *s) {
     s->target = target->tokens.ids;
     s->target_count = (int)n;
     s->read = heed__alloc_array(s->run->c, n, sizeof *s->read);
-    add_sequence(s, "target", target);
-    const heed_record_axis *axis = add_axis(s, "target input", (int)n);
-    for (int i = 0; s->read && i < axis->count; i++) {
+    add_sequence(s, "target", target, NULL);
+    heed_record_axis *axis = add_axis(s, "target input", (int)n);
+    char **words = heed__alloc_array(s->run->c, n + 1, sizeof *words);
+    s->words[s->axis_count - 1] = words;
+    axis->words = (const char *const *)words;
+    for (int i = 0; s->read && words && i < axis->count; i++) {
+        words[i] = heed__copy_text(s->run->c, i ? axis[-1].words[i - 1] : "[CLS]");
         s->read[i] = i ? s->target[i - 1] : cls;
         set_label(s, i, i ? target->special[i - 1] : true,
                   i ? heed_token_text(s->run->tokenizer, s->read[i]) : "[CLS]");
@@ -191,7 +289,7 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     } else {
         s->ids = s->example.text.tokens.ids;
         s->count = (int)s->example.text.tokens.count;
-        add_sequence(s, target ? "source" : "text", &s->example.text);
+        add_sequence(s, target ? "source" : "text", &s->example.text, *title ? title : NULL);
     }
     if (target && !add_target(s)) return false;
     return set_title(s, title) && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
@@ -303,8 +401,10 @@ void heed_inspection_free(heed_inspection *s) {
     if (!s) return;
     for (int a = 0; a < s->axis_count; a++) {
         for (int i = 0; s->labels[a] && i < s->axes[a].count; i++) heed__free(s->labels[a][i]);
+        for (int i = 0; s->words[a] && i < s->axes[a].count; i++) heed__free(s->words[a][i]);
         heed__free(s->labels[a]);
         heed__free(s->special[a]);
+        heed__free(s->words[a]);
     }
     void *own[] = {s->questions, s->title, s->read};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) heed__free(own[i]);

@@ -3,6 +3,8 @@
 #ifndef HEED_TOKENIZER_WORDS_H
 #define HEED_TOKENIZER_WORDS_H
 
+#include <heed/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,13 +62,15 @@ typedef enum {
 /* character: -1, which is in no class, where a text is not UTF-8. */
 bool heed__in_class(heed__class k, int32_t character);
 
+HEED_EXPORT_BEGIN
 bool heed__is_space(int32_t character);
+/* Whether a character is a word by itself: punctuation, or an ideograph. */
+bool heed__is_single(int32_t character);
+HEED_EXPORT_END
 /* What BERT removes from texts: controls and the like. An ideograph is a word by itself. */
 bool heed__is_dropped(int32_t character);
 bool heed__is_ideograph(int32_t character);
 /* Whether a character is written without a space beside it: Chinese, and kana. */
 bool heed__is_unspaced(int32_t character);
-/* Whether a character is a word by itself: punctuation, or an ideograph. */
-bool heed__is_single(int32_t character);
 
 #endif
