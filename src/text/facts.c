@@ -16,7 +16,8 @@ bool heed_fact_add(heed_facts *f, heed_fact_kind kind, const char *label, const 
     va_end(list);
     if (!heed__grow(f->c, &f->list, &f->capacity, f->count + 1, sizeof *f->list)) return false;
     heed_fact *one = &f->list[f->count++];
-    *one = (heed_fact){kind, heed__copy_text(f->c, label ? label : ""), heed__copy_text(f->c, text)};
+    *one =
+        (heed_fact){kind, heed__copy_text(f->c, label ? label : ""), heed__copy_text(f->c, text)};
     return one->label && one->text;
 }
 

@@ -6,6 +6,7 @@
 #include "data/pair/pairs.h"
 
 #include <heed/captions.h>
+#include <stdio.h>
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
@@ -93,9 +94,10 @@ static void describe_part(const char *label, size_t captions, size_t pictures, h
                   heed_format_count(n2, pictures), pictures == 1 ? "" : "s");
 }
 
-static void describe_tokens(const char *label, size_t tokens, size_t unknown, heed_facts *out) {
+static void describe_tokens(const char *label, const char *of, size_t tokens, size_t unknown,
+                            heed_facts *out) {
     char n1[32], n2[32];
-    heed_fact_add(out, HEED_FACT, label, "%s, %s of them unknown (%.2f %%)",
+    heed_fact_add(out, HEED_FACT, label, "%s%s, %s of them unknown (%.2f %%)", of,
                   heed_format_count(n1, tokens), heed_format_count(n2, unknown),
                   heed__percent(unknown, tokens));
 }
@@ -155,12 +157,12 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     heed_fact_add(out, HEED_FACT, "vocabulary", "%s, %s tokens", heed_tokenizer_kind(d->tokenizer),
                   heed_format_count(n, (uint64_t)heed_vocab_size(d->tokenizer)));
     if (t->target_unknown || !out->brief)
-        describe_tokens("tokens", t->target_tokens, t->target_unknown, out);
+        describe_tokens("tokens", "", t->target_tokens, t->target_unknown, out);
     if (!out->brief) {
         heed_fact_add(out, HEED_FACT, "", "the longest caption has %d, [SEP] counted",
                       t->target_longest);
         if (t->val_target_tokens)
-            describe_tokens("of validation", t->val_target_tokens, t->val_target_unknown, out);
+            describe_tokens("", "validation: ", t->val_target_tokens, t->val_target_unknown, out);
     }
     heed__describe_pictures(d, heed_captions_images(d->batches), f, out);
     heed__pairs_notes(d, t, f, out);

@@ -310,10 +310,12 @@ static void describe_skipped(const heed_images *k, heed_facts *out) {
     const char *path, *why;
     char n[32], shown[1100];
     if (a->bad || !out->brief)
-        heed_fact_add(out, HEED_FACT, "skipped", "%s that cannot be decoded",
-                      a->bad ? heed_format_count(n, a->bad) : "none");
+        heed_fact_add(out, HEED_FACT, "skipped",
+                      a->bad ? "%s that cannot be decoded" : "none: all can be decoded",
+                      heed_format_count(n, a->bad));
     for (size_t i = 0; (!out->brief || i < BRIEF) && heed_images_bad(k, i, &path, &why); i++)
-        heed_fact_add(out, HEED_FACT, "", "%s %s", heed_format_line(shown, sizeof shown, path), why);
+        heed_fact_add(out, HEED_FACT, "", "%s %s", heed_format_line(shown, sizeof shown, path),
+                      why);
     if (out->brief && a->bad > BRIEF)
         heed_fact_add(out, HEED_FACT, "", "and %zu more, which train.log lists", a->bad - BRIEF);
     if (a->others)
@@ -377,7 +379,8 @@ static void describe_conflicts(heed_images *k, heed_facts *out) {
     size_t count = classes ? heed_images_conflicts(k, some, SHOWN) : 0;
     if (count)
         heed_fact_add(out, HEED_FACT, "conflicts", "%s picture%s %s in several classes",
-                      heed_format_count(n, count), count == 1 ? "" : "s", count == 1 ? "is" : "are");
+                      heed_format_count(n, count), count == 1 ? "" : "s",
+                      count == 1 ? "is" : "are");
     heed_json_int(&out->json, "conflicts", (int64_t)count);
     heed_json_open(&out->json, "conflicting", '[');
     for (size_t i = 0; i < count && i < SHOWN; i++) {
@@ -435,6 +438,10 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     heed__describe_pictures(d, k, f, out);
     if (!out->brief) describe_conflicts(k, out);
     if (d->kind->label) heed__describe_classes(d, out);
+    heed_text uneven = {.c = d->c};
+    if (d->kind->label && !d->class_weights && heed_data_uneven(d, &uneven))
+        snprintf(out->suggestion, sizeof out->suggestion, "balance");
+    heed_text_free(&uneven);
     if (n[HEED_VAL_PART] == 0)
         heed_fact_add(out, HEED_FACT, "note", "%s",
                       heed_config_real(f, "val-split") > 0

@@ -99,9 +99,4 @@ bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int
  * of the pairs of these numbers, one for each of its rows. */
 bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out);
 
-/* Adds notes on what counts do not show (kind_pairs.c); says what is not read of long texts. */
-void heed__pairs_notes(const heed_data *d, const heed_pairs_info *a, const heed_config *f,
-                       heed_facts *out);
-void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, heed_text *out);
-
 #endif
