@@ -205,18 +205,20 @@ $(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
 	   echo '    NULL};'; \
 	   echo 'const heed_optimizer *const *heed_optimizer_table(void) { return table; }'; \
 	   echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";'; } > $@
-# The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
-# an element of its own), those of the worked examples. All are deflated together into one array of
+# The page's readable sources in parts: the frame with the style sheets (page.css first) up to the data, the scripts
+# (core.js first, each in an element of its own), those of the worked examples, the rest of the frame. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
 PAGE := src/view/page
 PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
 PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
-PAGE_PARTS := $(addprefix $(B)/page/,html css js steps)
+PAGE_PARTS := $(addprefix $(B)/page/,begin js steps end)
 $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makefile
 	@mkdir -p $(B)/page
 	@scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; \
-	 cp $(PAGE)/page.html $(B)/page/html; cat $(PAGE_CSS) > $(B)/page/css; scripts $(PAGE_JS) > $(B)/page/js; \
+	 { sed '/<!--style-->/,$$d' $(PAGE)/page.html; cat $(PAGE_CSS); \
+	   sed '1,/<!--style-->/d; /<!--data-->/,$$d' $(PAGE)/page.html; } > $(B)/page/begin; \
+	 sed '1,/<!--data-->/d' $(PAGE)/page.html > $(B)/page/end; scripts $(PAGE_JS) > $(B)/page/js; \
 	 scripts $(PAGE_STEPS) > $(B)/page/steps; \
 	 { echo '#include "view/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
 	   cat $(PAGE_PARTS) | gzip -9n | tail -c +11 | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
