@@ -79,7 +79,8 @@ typedef struct {
     /* Lists what is predicted of an input with so many positions: at most one question more than
      * these, in out. Returns their number. NULL: the input itself is predicted, not chosen. */
     int (*ask)(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
-    /* Adds what data holds and what is wrong with it. NULL: how many items the training part has. */
+    /* Adds what data holds and what is wrong with it. NULL: how many items the training part has.
+     */
     bool (*describe)(const heed_data *d, const heed_config *f, heed_facts *out);
 } heed_data_kind;
 

@@ -198,10 +198,10 @@ typedef struct {
  * heed_facts_free. */
 typedef struct {
     heed_ctx *c;
-    bool brief;     /* only what a training run shows */
+    bool brief; /* only what a training run shows */
     heed_fact *list;
     size_t count, capacity;
-    heed_text json; /* members of an object, whose keys do not change */
+    heed_text json;      /* members of an object, whose keys do not change */
     char suggestion[64]; /* a setting to try: "block 40"; "": none */
 } heed_facts;
 /* False: out of memory. */

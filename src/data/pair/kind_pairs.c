@@ -354,8 +354,7 @@ static void describe_labels(const heed_data *d, const heed_pairs_info *a, heed_f
         heed_json_close(o, '}');
     }
     heed_json_close(o, ']');
-    if (a->classes > SHOWN)
-        heed_fact_add(out, HEED_FACT, "", "and %d more", a->classes - SHOWN);
+    if (a->classes > SHOWN) heed_fact_add(out, HEED_FACT, "", "and %d more", a->classes - SHOWN);
 }
 
 /* A CoNLL file has a word and its label on each line, and an empty line between sentences. */
@@ -384,9 +383,10 @@ static void describe_conflicts(const heed_data *d, const heed_pairs_info *a, hee
     heed_text *o = &out->json;
     size_t count = heed_pairs_conflicts(d->batches, some, SHOWN);
     if (count)
-        heed_fact_add(out, HEED_FACT, a->classes ? "conflicts" : "several", "%s %s%s %s different %s",
-                      heed_format_count(n, count), a->classes ? "text" : "source", plural(count),
-                      count == 1 ? "has" : "have", a->classes ? "labels" : "targets");
+        heed_fact_add(out, HEED_FACT, a->classes ? "conflicts" : "several",
+                      "%s %s%s %s different %s", heed_format_count(n, count),
+                      a->classes ? "text" : "source", plural(count), count == 1 ? "has" : "have",
+                      a->classes ? "labels" : "targets");
     heed_json_int(o, "conflicts", (int64_t)count);
     heed_json_open(o, "conflicting", '[');
     for (size_t i = 0; i < count && i < SHOWN; i++) {
