@@ -434,6 +434,7 @@ static void describe_more(const heed_data *d, const heed_pairs_info *a, const si
                   {"val_pairs", d->no_val ? 0 : a->val_pairs},
                   {"extra_columns", a->extra_columns},
                   {"blank", a->blank},
+                  {"empty", a->empty},
                   {"left_out", a->left_out},
                   {"cut", a->cut.texts},
                   {"overlap", a->overlap},
