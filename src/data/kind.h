@@ -51,7 +51,7 @@ static inline double heed__percent(size_t part, size_t all) {
      ", by name or by number from 1; without it, by their usual names",                            \
      group},                                                                                       \
     {                                                                                              \
-        "header", HEED_CHOICE, "auto", 0, 0, "auto|yes|no",                                        \
+        "header", HEED_TEXT, "auto", 0, 0, "auto|yes|no",                                          \
             "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
             "names, and if it is unlike the others this is asked for",                             \
             group                                                                                  \

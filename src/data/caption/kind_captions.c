@@ -131,6 +131,7 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
                   {"fewest", a->fewest},
                   {"most", a->most},
                   {"blank", t->blank},
+                  {"empty", t->empty},
                   {"left_out", t->left_out},
                   {"cut", t->cut.texts},
                   {"vocab", (size_t)heed_vocab_size(d->tokenizer)},

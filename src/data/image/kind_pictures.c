@@ -433,6 +433,7 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     heed_json_int(o, "test", (int64_t)n[HEED_TEST_PART]);
     heed_json_int(o, "converted", (int64_t)a->converted);
     heed_json_int(o, "ignored", (int64_t)a->others);
+    heed_json_int(o, "empty", (int64_t)a->empty);
     list_json("mean", a->view.mean, a->view.channels, o);
     list_json("std", a->view.deviation, a->view.channels, o);
     heed__describe_pictures(d, k, f, out);
