@@ -10,7 +10,7 @@ const data_kind *kind_of(const heed_model *m) {
     if (reads_text(m)) return &text_kind;
     if (writes_targets(m)) return sees_pictures(m) ? &caption_kind : &translation_kind;
     if (sees_pictures(m)) return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
-    return &label_kind;
+    return names_classes(m) ? &label_kind : &dense_kind;
 }
 
 /* Appends the text with whole numbers as "4,000". */
@@ -90,7 +90,7 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
     return true;
 }
 
-/* ---- models that make their own batches ---- */
+/* ---- models that make their own batches, or read a kind of data of their own ---- */
 
 static void next_plot(const heed_model *m, const heed_data *d, const char *path, const char *run) {
     (void)d;
