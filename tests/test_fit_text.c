@@ -1,4 +1,4 @@
-/* heed_fit on the text models: thread counts, resume, the tokenizer in the run. */
+/* heed_train on the text models: thread counts, resume, the tokenizer in the run. */
 #include "files.h"
 #include "fit_job.h"
 #include <heed/models.h>
@@ -7,9 +7,9 @@
 
 typedef struct {
     heed_ctx *c;
-    heed_data data;
-    heed_fit_args args;
-    int64_t steps; /* taken so far */
+    heed_train_args args;
+    heed_data open; /* args.opened */
+    int64_t steps;  /* taken so far */
     int64_t stop_at;
     char run[256];
 } text_job;
@@ -55,21 +55,19 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
     a.bracket = model == &heed_model_mlm;
     heed_corpus *data = heed_corpus_open(c, in_folder("text.txt"), k, a);
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
-    j.args = (heed_fit_args){.model = model,
-                             .config = f,
-                             .data_checksum = heed_corpus_about(data).checksum,
-                             .tokenizer = k,
-                             .report = on_report,
-                             .stop = on_stop};
-    j.data = (heed_data){.c = c, .batches = data};
+    j.open.c = c;
+    j.open.batches = data;
+    j.open.checksum = heed_corpus_about(data).checksum;
+    j.open.tokenizer = k;
+    j.args = (heed_train_args){.model = model, .config = f, .report = on_report, .stop = on_stop};
     return j;
 }
 
 static heed_fit_result fit_text(text_job *j) {
     j->args.run = j->run;
-    j->args.data = &j->data;
     j->args.user = j;
-    return heed_fit(j->c, &j->args);
+    j->args.opened = &j->open;
+    return heed_train(j->c, &j->args);
 }
 
 static void train_text(const heed_model *model, const char *kind, const char *run, int threads,
@@ -191,11 +189,11 @@ static void train_two_sided(const heed_model *m, const char *run, bool force) {
     text_job j = open_text(m, "char", run, 1);
     heed_config_set(j.args.config, "steps", "2", "test", HEED_FROM_FLAG);
     heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
-    j.args.source = heed_tokenizer_train(j.c, "to be or not", 12,
+    j.open.source = heed_tokenizer_train(j.c, "to be or not", 12,
                                          (heed_tokenizer_args){.kind = "word", .vocab = 9});
     j.args.force = force;
     fit_text(&j);
-    CHECK(heed_config_int(j.args.config, "source-vocab") == heed_vocab_size(j.args.source));
+    CHECK(heed_config_int(j.args.config, "source-vocab") == heed_vocab_size(j.open.source));
     CLOSE(j.c);
 }
 
@@ -225,7 +223,7 @@ TEST(fit_text_source_tokenizer_is_part_of_a_resume) {
     train_two_sided(&m, "run", false);
     text_job j = open_text(&m, "char", "run", 1);
     heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
-    j.args.source = heed_tokenizer_train(j.c, "to see or not", 13,
+    j.open.source = heed_tokenizer_train(j.c, "to see or not", 13,
                                          (heed_tokenizer_args){.kind = "word", .vocab = 9});
     j.args.resume = true;
     fit_text(&j);

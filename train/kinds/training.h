@@ -101,7 +101,7 @@ void banner_choices(const heed_choices *k);
 json_t *choices_json(const heed_choices *k);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
-/* The heed_fit callback; user is a progress *. */
+/* The callback of a training; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 /* Draws what loss.png lacks, which is drawn once a second at most. */
 void progress_end(progress *g);
@@ -112,7 +112,7 @@ void progress_end(progress *g);
 void warn_of_plateau(progress *g, const heed_report *r);
 /* Trains some steps without a run, and prints what the whole training run would take. copied: bytes
  * of inputs that it would copy (commands/estimate.c). */
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args, size_t copied);
+void estimate_training(program *p, const heed_train_args *args, size_t copied);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);
