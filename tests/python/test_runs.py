@@ -152,6 +152,25 @@ def test_generate_stop_and_resume():
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
 
 
+def test_training_a_step_at_a_time():
+    options = dict(layers=1, heads=2, width=16, block=8, batch=16, evals=2, threads=1)
+    heed.train("gpt", facts(), out="whole", steps=12, **options)
+    with heed.Training("gpt", facts(), out="steps", steps=12, **options) as training:
+        steps = []
+        for report in training:
+            steps.append(report.step)
+            assert report.loss > 0 and isinstance(training.run.generate("the", n=3), str)
+        assert steps == list(range(1, 13)) and training.step() is None and training.result["step"] == 12
+    assert weights("steps") == weights("whole")
+    with raises(heed.UsageError, "was closed"):
+        training.step()
+    with heed.Training("gpt", facts(), out="early", steps=12, **options) as training:
+        for _ in range(5):
+            training.step()
+        training.save()
+    assert heed.resume("early").result["step"] == 12 and weights("early") == weights("whole")
+
+
 def test_special_tokens_are_not_made():
     """Though they were the most probable, as with the command."""
     gpt, pairs = heed.train("gpt", facts(), steps=5, **SMALL), reversed_pairs()
