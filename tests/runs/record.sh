@@ -2,7 +2,6 @@
 # record.sh HEED -- writes what the test tests/cli/test_runs.sh compares with, as the program HEED computes it: expected.tar.gz, a file for
 # each command of run.sh, and runs.tar.gz, some of the runs of make.sh as files. Run once, by heed of 2026-11-28: later programs train the
 # same weights, open the same runs and say the same. Where something was changed on purpose, what changed is recorded again and named here:
-# - config.conf has no line whole-logits, a setting that went.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
