@@ -109,7 +109,7 @@ FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 
 B := build/$(VARIANT)
 # Each library is a list of rooms; those further down the list use those above.
-ROOMS_heed         := core kernels ops nn optim text io data fit
+ROOMS_heed         := core kernels ops nn optim text io tokenizer data fit
 ROOMS_heed-inspect := record inspect view exchange
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
@@ -246,7 +246,7 @@ $(B)/train/%.o: SIZE := -Og
 endif
 # Rooms in which the gradient check spends no time.
 ifeq ($(VARIANT),f64)
-$(foreach room,text io data data/corpus data/image data/pair fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := -O1
+$(foreach room,text io tokenizer data data/corpus data/image data/pair fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := -O1
 $(B)/train/%.o: SIZE := -O0
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

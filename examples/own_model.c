@@ -82,8 +82,7 @@ static const heed_preset presets[] = {
 static const heed_model_case cases[] = {{"", "width=8 heads=2 block=6 vocab=13 batch=2"}, {0}};
 static const heed_model model = {.name = "attentive",
                                  .help = "causal language model of attention alone",
-                                 .kind = HEED_INPUT_TOKENS,
-                                 .answers = HEED_ANSWER_NEXT,
+                                 .data = &heed_texts_next,
                                  .embedding = "token",
                                  .options = options,
                                  .defaults = "lr=0.003",

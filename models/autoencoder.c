@@ -111,9 +111,9 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
 
 /* ---- loss ---- */
 
-static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
     ((autoencoder *)self)->at = at;
-    return heed_image_batch(data, at, out);
+    return heed_image_batch(data->batches, at, out);
 }
 
 /* The hidden patches (B h): those of the batch, or else drawn. */
@@ -201,8 +201,7 @@ static bool chosen(const void *self, heed_config *f) {
 const heed_model heed_model_autoencoder = {
     .name = "autoencoder",
     .help = "pictures: reconstructed from a code, or from a few patches",
-    .kind = HEED_INPUT_PICTURE,
-    .answers = HEED_ANSWER_PICTURE,
+    .data = &heed_pictures_same,
     .embedding = "embed.patch",
     .options = options,
     .conditions = conditions,

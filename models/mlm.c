@@ -129,8 +129,8 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
     return heed_rms_norm(t, x, gain, 0);
 }
 
-static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
-    return heed_mlm_batch(data, at, ((mlm *)self)->share, out);
+static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
+    return heed_mlm_batch(data->batches, at, ((mlm *)self)->share, out);
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {
@@ -194,9 +194,7 @@ static const heed_published published[] = {
 const heed_model heed_model_mlm = {
     .name = "mlm",
     .help = "masked language model (BERT)",
-    .kind = HEED_INPUT_TOKENS,
-    .answers = HEED_ANSWER_MASKED,
-    .bracket = true,
+    .data = &heed_texts_masked,
     .embedding = "embed.token",
     .options = options,
     .conditions = conditions,

@@ -54,7 +54,7 @@ static const heed_published published[] = {
 /* With learned positions, heads need far more steps to find the neighbours of a word. */
 const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
-                                   .answers = HEED_ANSWER_SAME,
+                                   .data = &heed_texts_tagged,
                                    .defaults = "best=accuracy positions=rotary",
                                    .options = options,
                                    .conditions = conditions,

@@ -109,7 +109,7 @@ static const heed_published published[] = {
 
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
-                                       .answers = HEED_ANSWER_INPUT,
+                                       .data = &heed_texts_labelled,
                                        .defaults = "best=accuracy",
                                        .options = options,
                                        .conditions = conditions,

@@ -23,9 +23,9 @@ bool tiny_init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-static bool tiny_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+static bool tiny_batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
     (void)self;
-    points *p = data;
+    points *p = data->batches;
     uint64_t from = at.val ? 1000000 + at.index * (uint64_t)at.rows
                            : at.index * (uint64_t)p->per_step + at.micro * (uint64_t)at.rows;
     heed_random r = heed_random_at(p->seed, "points", 0, 0);
@@ -44,13 +44,13 @@ static bool tiny_batch(void *self, void *data, heed_batch_at at, heed_batch *out
     return true;
 }
 
-static uint64_t tiny_evals(void *self, void *data, int rows) {
+static uint64_t tiny_evals(void *self, const heed_data *data, int rows) {
     (void)self, (void)rows;
-    return ((points *)data)->evals;
+    return ((points *)data->batches)->evals;
 }
-static uint64_t tiny_epoch(void *self, void *data, int rows) {
+static uint64_t tiny_epoch(void *self, const heed_data *data, int rows) {
     (void)self, (void)rows;
-    return ((points *)data)->epoch;
+    return ((points *)data->batches)->epoch;
 }
 
 static heed_tensor *tiny_loss(void *self, heed_tape *t, const heed_batch *b) {
@@ -122,12 +122,13 @@ void job_open(job *j, const char *run, const char *settings, heed_options o) {
                         .epoch = 7}};
     if (!o.seed) o.seed = 1;
     j->c = heed_open(&o);
+    j->given = (heed_data){.c = j->c, .kind = &heed_own_numbers, .batches = &j->data};
     heed_config *f = heed_config_new(j->c, tables);
     set_all(f, settings, HEED_FROM_FILE);
     snprintf(j->run, sizeof j->run, "%s/%s", test_folder(), run ? run : "");
     j->args = (heed_fit_args){.model = &tiny_model,
                               .config = f,
-                              .data = &j->data,
+                              .data = &j->given,
                               .data_checksum = 77,
                               .run = run ? j->run : NULL,
                               .report = on_report,

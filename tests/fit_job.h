@@ -29,6 +29,7 @@ bool tiny_init(void *self, heed_store *s, const heed_config *f);
 typedef struct {
     heed_ctx *c;
     points data;
+    heed_data given; /* holds them */
     heed_fit_args args;
     heed_fit_result result;
     int count[5]; /* of events */

@@ -8,6 +8,7 @@ enum { ROWS = 32, PARTS = 4, PAIRS = 150 };
 /* Trainings of one step of gradient descent, and the weights that they come to. */
 typedef struct {
     heed_ctx *c;
+    heed_data given;
     heed_fit_args args;
     double loss, norm;
     heed_real *weights;
@@ -69,7 +70,7 @@ static void use_lines(job *j, heed_packing packing, bool bracket) {
     heed_tokenizer *k = heed_tokenizer_train(j->c, text, n, (heed_tokenizer_args){.kind = "word"});
     free(text);
     j->args.tokenizer = k;
-    j->args.data =
+    j->given.batches =
         heed_corpus_open(j->c, in_folder("lines.txt"), k,
                          (heed_corpus_args){.packing = packing, .block = 16, .bracket = bracket});
 }
@@ -103,7 +104,7 @@ static void use_pairs(job *j, heed_pair_kind kind) {
     heed_text_free(&text);
     heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
     j->args.tokenizer = t;
-    j->args.data = k;
+    j->given.batches = k;
     const heed_pairs_info *info = heed_pairs_about(k);
     CHECK(info != NULL);
     if (kind == HEED_TRANSLATION || !info) return;
@@ -121,7 +122,7 @@ static void open_pictures(job *j) {
     const heed_images_info *info = heed_images_about(k);
     CHECK(info != NULL);
     if (!info) return;
-    j->args.data = k;
+    j->given.batches = k;
     j->args.labels = info->labels;
     j->args.label_count = info->classes;
 }
@@ -131,6 +132,7 @@ static void open_pictures(job *j) {
 static job step(const heed_model *model, const char *settings, void (*open)(job *j), int parts) {
     job j = open_job(model, settings, parts);
     open(&j);
+    j.args.data = &j.given;
     j.args.user = &j;
     heed_fit(j.c, &j.args);
     return j;

@@ -7,6 +7,7 @@
 
 typedef struct {
     heed_ctx *c;
+    heed_data data;
     heed_fit_args args;
     int64_t steps; /* taken so far */
     int64_t stop_at;
@@ -56,16 +57,17 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
     j.args = (heed_fit_args){.model = model,
                              .config = f,
-                             .data = data,
                              .data_checksum = heed_corpus_about(data).checksum,
                              .tokenizer = k,
                              .report = on_report,
                              .stop = on_stop};
+    j.data = (heed_data){.c = c, .batches = data};
     return j;
 }
 
 static heed_fit_result fit_text(text_job *j) {
     j->args.run = j->run;
+    j->args.data = &j->data;
     j->args.user = j;
     return heed_fit(j->c, &j->args);
 }
@@ -167,7 +169,8 @@ TEST(fit_text_run_holds_its_tokenizer) {
     heed_corpus *data = heed_corpus_open(
         c, in_folder("text.txt"), r ? r->tokenizer : NULL,
         (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2});
-    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, data, 8);
+    const heed_data d = {.c = c, .kind = &heed_texts_masked, .batches = data};
+    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, &d, 8);
     CHECK(s.weight > 0 && isfinite(s.loss) && s.total == s.weight);
     heed_run_close(r);
     CLOSE(c);

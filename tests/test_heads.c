@@ -25,7 +25,7 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-static bool batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
     mixer *m = self;
     heed_random r = heed_random_at(5, "numbers", at.index, 0);
     CHECK(data == NULL && at.rows == ROWS && at.val);
@@ -60,8 +60,7 @@ static bool attending(const void *self, int index, heed_attending *out) {
 
 static const heed_option options[] = {{0}};
 static const heed_model model = {.name = "mixer",
-                                 .kind = HEED_INPUT_DENSE,
-                                 .answers = HEED_ANSWER_SAME,
+                                 .data = &heed_own_positions,
                                  .options = options,
                                  .size = sizeof(mixer),
                                  .init = init,

@@ -330,7 +330,7 @@ TEST(inspect_small_panels_grow) {
 
 /* A causal row has as many keys as its place; the first one, of one key, does not count. */
 TEST(inspect_uniform_weight_is_that_of_visible_keys) {
-    heed_record_axis axes[] = {{"text", 4, NULL, NULL, 0, 0, 0}};
+    heed_record_axis axes[] = {{.name = "text", .count = 4}};
     heed_record r = {.axis_count = 1, .axes = axes};
     heed_record_block b = {.heads = 1};
     CHECK_CLOSE(heed_record_uniform(&r, &b, -1), 0.25, 1e-12);
@@ -347,7 +347,7 @@ TEST(inspect_uniform_weight_is_that_of_visible_keys) {
 
 /* All heads of a layer have one scale; the first row of a causal one, always 1, is left out. */
 TEST(inspect_scale_ends_at_the_largest_weight_of_all_heads) {
-    heed_record_axis axes[] = {{"text", 3, NULL, NULL, 0, 0, 0}};
+    heed_record_axis axes[] = {{.name = "text", .count = 3}};
     heed_record r = {.axis_count = 1, .axes = axes};
     heed_real w[18] = {1, 0, 0, 0.6f, 0.4f, 0, 0.3f, 0.3f, 0.4f,
                        1, 0, 0, 0.1f, 0.9f, 0, 0.3f, 0.4f, 0.3f};

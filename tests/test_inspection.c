@@ -40,8 +40,7 @@ static bool attending(const void *self, int index, heed_attending *out) {
 
 static const heed_option options[] = {{0}};
 static const heed_model model = {.name = "finder",
-                                 .kind = HEED_INPUT_DENSE,
-                                 .answers = HEED_ANSWER_SAME,
+                                 .data = &heed_own_positions,
                                  .options = options,
                                  .size = sizeof(finder),
                                  .init = init,

@@ -19,7 +19,7 @@ static heed_config *settings_of(heed_ctx *c, const heed_model *m, const char *da
 }
 
 static heed_data *open_of(heed_ctx *c, const heed_model *m, const char *data, const char *list) {
-    return heed_data_open(c, settings_of(c, m, data, list), heed_model_spec(m), NULL);
+    return heed_data_open(c, settings_of(c, m, data, list), heed_model_data(m), NULL);
 }
 
 static const char *write_lines(void) {
@@ -51,7 +51,7 @@ TEST(kinds_open_a_text_by_settings) {
     const char *path = write_lines();
     heed_data *d = open_of(c, &heed_model_mlm, path, "tokenizer=word packing=lines block=8");
     CHECK(d && d->batches && d->tokenizer && !d->labels && !d->no_val && d->checksum);
-    CHECK(d->part == HEED_VAL_PART && d->spec.masked && d->spec.bracket);
+    CHECK(d->part == HEED_VAL_PART && d->kind == &heed_texts_masked);
     CHECK(heed_tokenizer_specials(d->tokenizer).mask >= 0);
     heed_data_close(d);
     d = open_of(c, &heed_model_gpt, path, "tokenizer=char block=4 val-split=0");
@@ -69,9 +69,9 @@ TEST(kinds_evaluate_other_text_whole) {
     heed_ctx *c = open_kinds();
     const char *list = "tokenizer=word packing=lines block=8";
     heed_config *f = settings_of(c, &heed_model_gpt, write_lines(), list);
-    heed_data *own = heed_data_open(c, f, heed_model_spec(&heed_model_gpt), NULL);
+    heed_data *own = heed_data_open(c, f, heed_model_data(&heed_model_gpt), NULL);
     heed_data_args how = {.tokenizer = own->tokenizer, .eval = true, .all = true};
-    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_gpt), &how);
+    heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_gpt), &how);
     CHECK(d && d->all && d->tokenizer == own->tokenizer);
     CHECK(heed_corpus_about(d->batches).val_tokens + heed_corpus_about(d->batches).tokens ==
           heed_corpus_about(own->batches).val_tokens + heed_corpus_about(own->batches).tokens);
@@ -84,7 +84,7 @@ TEST(kinds_evaluate_other_text_whole) {
 TEST(kinds_complete_settings_by_the_pictures) {
     heed_ctx *c = open_kinds();
     heed_config *f = settings_of(c, &heed_model_mlp, write_pictures(), "val-split=0.25 workers=0");
-    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_mlp), NULL);
     CHECK(d && d->tree && d->label_count == 2 && !d->no_val);
     CHECK_TEXT(d->labels[1], "dog");
     CHECK(heed_config_int(f, "image-size") == SIDE && heed_config_int(f, "channels") == 1);
@@ -95,14 +95,14 @@ TEST(kinds_complete_settings_by_the_pictures) {
     CHECK(heed_image_transform_of(c, f, &seen));
     CHECK(seen.mean[0] == a->view.mean[0] && seen.deviation[0] == a->view.deviation[0]);
     heed_data_args how = {.labels = d->labels, .label_count = 2, .eval = true, .part = "test"};
-    CHECK(!heed_data_open(c, f, d->spec, &how));
+    CHECK(!heed_data_open(c, f, d->kind, &how));
     CHECK_HAS(heed_ctx_error(c), "`part = test`: found 8, 4 and 0 pictures");
     heed_clear(c);
     how.part = "auto";
-    heed_data *own = heed_data_open(c, f, d->spec, &how);
+    heed_data *own = heed_data_open(c, f, d->kind, &how);
     CHECK(own && own->part == HEED_VAL_PART && !own->all);
     how.all = true;
-    heed_data *other = heed_data_open(c, f, d->spec, &how);
+    heed_data *other = heed_data_open(c, f, d->kind, &how);
     CHECK(other && other->part == HEED_TRAIN_PART && other->all);
     CHECK(heed_images_eval_batches(other->batches, 1) == 12);
     heed_data_close(other);
@@ -114,7 +114,7 @@ TEST(kinds_complete_settings_by_the_pictures) {
 /* The setting flip that is chosen for the classes a and b. */
 static double flip_of(heed_ctx *c, const char *folder) {
     heed_config *f = settings_of(c, &heed_model_mlp, in_folder(folder), "val-split=0 workers=0");
-    heed_data_close(heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL));
+    heed_data_close(heed_data_open(c, f, heed_model_data(&heed_model_mlp), NULL));
     return heed_config_real(f, "flip");
 }
 
@@ -188,7 +188,7 @@ TEST(kinds_flip_by_the_pictures) {
     CHECK_CLOSE(flip_of(c, "shapes"), 0.5, 0);
     CHECK_CLOSE(flip_of(c, "few"), 0.5, 0); /* 2^-6 is chance */
     heed_config *f = settings_of(c, &heed_model_mlp, in_folder("sides"), "val-split=0 flip=0.5");
-    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_mlp), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_mlp), NULL);
     CHECK_CLOSE(heed_config_real(f, "flip"), 0.5, 0);                       /* as given */
     CHECK_HAS(d->sided, "30 only mirrored, 0 only as they are: p = 9e-10"); /* 2^-30 */
     heed_data_close(d);
@@ -199,7 +199,7 @@ TEST(kinds_no_flip_of_digits) {
     heed_ctx *c = open_kinds();
     put_mnist(false, 40, 8);
     heed_config *f = settings_of(c, &heed_model_cnn, test_folder(), "workers=0");
-    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_cnn), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_cnn), NULL);
     CHECK(d && !d->tree && strstr(d->sided, "character"));
     CHECK_CLOSE(heed_config_real(f, "flip"), 0, 0);
     heed_data_close(d);
@@ -222,16 +222,16 @@ TEST(kinds_open_pairs_and_labels) {
     CHECK(d && !d->source && heed_token_id(d->tokenizer, "house") >= 0);
     heed_data_close(d);
     d = open_of(c, &heed_model_textcls, write_classes(), "");
-    CHECK(d && !d->spec.per_word && d->label_count == 2);
+    CHECK(d && d->kind == &heed_texts_labelled && d->label_count == 2);
     CHECK_TEXT(d->labels[0], "bad");
     heed_data_close(d);
     d = open_of(c, &heed_model_tag, write_tags(), "");
-    CHECK(d && d->spec.per_word && d->label_count == 3);
+    CHECK(d && d->kind == &heed_texts_tagged && d->label_count == 3);
     heed_data_close(d);
     CHECK(!open_of(c, &heed_model_textcls, text_file("one.tsv", "x\ta\nx\tb\nx\tc\n"), ""));
     CHECK_HAS(heed_ctx_error(c), "two different labels");
     heed_clear(c);
-    d = heed_data_open(c, heed_train_config(c, &heed_model_gpt), (heed_input_spec){0}, NULL);
+    d = heed_data_open(c, heed_train_config(c, &heed_model_gpt), &heed_own_numbers, NULL);
     CHECK(d && !d->batches && !d->tokenizer && d->part == HEED_VAL_PART); /* numbers of its own */
     heed_data_close(d);
     CLOSE(c);
@@ -246,9 +246,9 @@ typedef struct {
 
 static reading read_by(heed_ctx *c, const heed_model *m, const char *data, const char *list) {
     heed_config *f = settings_of(c, m, data, list);
-    heed_data *d = heed_data_open(c, f, heed_model_spec(m), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(m), NULL);
     CHECK(d != NULL);
-    return (reading){d, {c, heed_model_spec(m), f, d->tokenizer, d->source, .quiet = true}};
+    return (reading){d, {c, heed_model_data(m), f, d->tokenizer, d->source, .quiet = true}};
 }
 
 TEST(kinds_read_a_text) {
@@ -395,11 +395,11 @@ TEST(kinds_resume_keeps_the_numbers_of_classes) {
     CHECK(heed_config_set(f, "data", text, NULL, HEED_FROM_FLAG) &&
           heed_config_set(f, "task", "textcls", NULL, HEED_FROM_FLAG) &&
           heed_config_set_list(f, SMALL "layers=1 heads=2 block=8", "test", HEED_FROM_FLAG));
-    heed_data *d = heed_data_open(c, f, heed_model_spec(&heed_model_textcls),
+    heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_textcls),
                                   &(heed_data_args){.labels = old, .label_count = 2});
     heed_fit_args a = {.model = &heed_model_textcls, .config = f, .run = in_folder("run")};
     if (d) {
-        a.data = d->batches, a.data_checksum = d->checksum, a.tokenizer = d->tokenizer;
+        a.data = d, a.data_checksum = d->checksum, a.tokenizer = d->tokenizer;
         a.labels = d->labels, a.label_count = d->label_count;
         CHECK(heed_fit(c, &a).step == 4);
     }

@@ -21,9 +21,7 @@ static built build_case(const heed_model *m, const heed_model_case *k) {
     return b;
 }
 
-static bool reads_pictures(const built *b) {
-    return b->model->kind == HEED_INPUT_PICTURE || b->model->kind == HEED_INPUT_CAPTION;
-}
+static bool reads_pictures(const built *b) { return b->model->data->pictures; }
 
 static heed_tensor *pictures(const built *b, heed_tape *t, int rows) {
     int size = (int)heed_config_int(b->f, "image-size");
@@ -38,8 +36,7 @@ static heed_tensor *pictures(const built *b, heed_tape *t, int rows) {
 static heed_model_input inputs_of(const built *b, heed_tape *t, int rows) {
     heed_model_input in = {.x = reads_pictures(b) ? pictures(b, t, rows)
                                                   : heed_ids(t, tokens, rows, LEN)};
-    if (b->model->kind == HEED_INPUT_PAIR || b->model->kind == HEED_INPUT_CAPTION)
-        in.target = heed_ids(t, targets, rows, LEN);
+    if (b->model->data->target) in.target = heed_ids(t, targets, rows, LEN);
     return in;
 }
 
@@ -64,18 +61,19 @@ static void each_case(void (*check)(const built *b)) {
 static void check_rows(const built *b) {
     heed_tape_begin(b->t, HEED_EVAL, 0);
     heed_tensor *y = logits_of(b, input_of(b));
-    if (b->model->answers == HEED_ANSWER_PICTURE) {
+    if (!b->model->data->ask) {
         const heed_model_input in = input_of(b);
         CHECK(y && in.x && y->dims == 4 && heed_same_shape(y, in.x));
         return;
     }
     const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";
     int width = (int)heed_config_int(b->f, classes);
-    bool each = b->model->answers != HEED_ANSWER_INPUT;
+    const char *label = b->model->data->label;
+    bool each = !label || strcmp(label, "word") == 0;
     CHECK(y && y->dims == (each ? 3 : 2) && y->shape[0] == ROWS);
     CHECK(y && y->shape[y->dims - 1] == width);
     CHECK(y && (!each || y->shape[1] == LEN));
-    if (b->model->answers != HEED_ANSWER_MASKED) return;
+    if (!b->model->data->mask) return;
     heed_model_input in = input_of(b);
     in.masked_positions = heed_input_ids(b->t, (int32_t[]){1, 6}, 1, (int[]){2});
     heed_tensor *some = logits_of(b, in);
@@ -103,7 +101,7 @@ TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
  * of their grid. */
 static int positions(const built *b, bool target) {
     heed_grid grid;
-    bool text = target && b->model->kind != HEED_INPUT_PICTURE;
+    bool text = target && !(b->model->data->pictures && !b->model->data->target);
     if (text || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
 }

@@ -229,6 +229,8 @@ TEST(null_is_accepted_in_record) {
     CALL(heed_record_subset(NULL, l.record, zero));
     CALL(heed_record_subset(l.c, NULL, zero));
     CALL(heed_record_subset(l.c, l.record, NULL));
+    CALL(heed_record_words(NULL, l.record));
+    CALL(heed_record_words(l.c, NULL));
     CALL(heed_record_cut_text(NULL, NULL));
     CALL(heed_record_cut_text(NULL, &l.text));
     CALL(heed_record_cut_text(zero, NULL));

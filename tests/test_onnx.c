@@ -264,7 +264,7 @@ TEST(onnx_refuses_what_has_no_form) {
     refused(own, false, "an array computed outside the ops at last");
     refused(*find("mlm"), true, "mlm has no cache: expected a model that predicts the next token");
     own = *base;
-    own.kind = HEED_INPUT_DENSE;
+    own.data = &heed_own_numbers;
     refused(own, false, "it reads dense numbers");
     CHECK(!heed_export_onnx(NULL, "x", false));
 }

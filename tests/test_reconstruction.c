@@ -1,12 +1,11 @@
-/* Auto-encoders: hidden patches, reconstructions, codes, pictures without classes, and the linear
- * models that they are compared with. */
+/* Auto-encoders: hidden patches, reconstructions, codes, pictures without classes. */
 #include "built.h"
 #include "images.h"
 
 #include <heed/reconstruction.h>
 #include <unistd.h>
 
-/* ---- linear models ---- */
+/* ---- codes in a plane ---- */
 
 enum { N = 7, ROWS = 300 };
 
@@ -20,79 +19,6 @@ static void make_rows(heed_real x[ROWS * N]) {
         const double row[N] = {3 * a + 1, 3 * a, 0, 2 * b, -4, c, -c};
         for (int j = 0; j < N; j++) x[i * N + j] = (heed_real)row[j];
     }
-}
-
-static heed_moments moments_of(heed_ctx *c, const heed_real *x) {
-    heed_moments m;
-    heed_tape *t = heed_tape_new(c);
-    CHECK(heed_moments_open(&m, c, N));
-    CHECK(heed_moments_add(&m, t, x, ROWS / 2));
-    CHECK(heed_moments_add(&m, t, x + ROWS / 2 * N, ROWS - ROWS / 2));
-    CHECK(heed_moments_end(&m));
-    return m;
-}
-
-TEST(principal_components_span_the_variance) {
-    heed_ctx *c = heed_open(NULL);
-    heed_real x[ROWS * N];
-    double axes[4 * N], variance[4], left[4] = {0};
-    make_rows(x);
-    heed_moments m = moments_of(c, x);
-    CHECK(heed_principal(&m, 4, axes, variance));
-    CHECK_CLOSE(axes[0], sqrt(0.5), 0.1); /* 0 and 1, up to the sample's correlations */
-    CHECK_CLOSE(axes[0], axes[1], 1e-4);
-    CHECK(fabs(axes[N + 3]) > 0.99 && axes[N + 3] > 0);
-    CHECK(variance[0] > variance[1] && variance[1] > variance[2] && variance[2] > 0.5);
-    CHECK_CLOSE(variance[3], 0, 1e-4);
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b <= a; b++) {
-            double dot = 0;
-            for (int j = 0; j < N; j++) dot += axes[a * N + j] * axes[b * N + j];
-            CHECK_CLOSE(dot, a == b, 1e-9);
-        }
-    double all = 0;
-    for (int j = 0; j < N; j++) all += m.covariance[j * N + j];
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < ROWS; i++) {
-            double row[N];
-            for (int j = 0; j < N; j++) row[j] = (double)x[i * N + j];
-            left[k] += heed_principal_error(&m, axes, k, row) / ROWS;
-        }
-    for (int k = 0; k < 4; k++) {
-        CHECK_CLOSE(left[k], all, 1e-4);
-        all -= variance[k];
-    }
-    CHECK(!heed_principal(&m, N + 1, axes, variance) && heed_ctx_status(c) == HEED_USAGE);
-    heed_clear(c);
-    heed_moments_free(&m);
-    CLOSE(c);
-}
-
-/* Entry 1 is entry 0 less 1, entry 6 is entry 5 negated; entry 3 depends on no other. */
-TEST(linear_prediction_finds_what_the_others_determine) {
-    heed_ctx *c = heed_open(NULL);
-    heed_real x[ROWS * N];
-    make_rows(x);
-    heed_moments m = moments_of(c, x);
-    const unsigned char hidden[N] = {0, 1, 1, 1, 0, 0, 1}, none[N] = {0},
-                        all[N] = {1, 1, 1, 1, 1, 1, 1};
-    const double row[N] = {2, 99, 99, 99, -4, 0.5, 99};
-    double out[N];
-    CHECK(heed_linear_predict(&m, hidden, 1e-6, row, out));
-    const double expected[N] = {2, 1, 0, m.mean[3], -4, 0.5, -0.5};
-    for (int j = 0; j < N; j++) CHECK_CLOSE(out[j], expected[j], j == 3 ? 0.4 : 1e-3);
-    CHECK(heed_linear_predict(&m, none, 1, row, out));
-    for (int j = 0; j < N; j++) CHECK(out[j] == row[j]);
-    CHECK(heed_linear_predict(&m, all, 1, row, out));
-    for (int j = 0; j < N; j++) CHECK(out[j] == m.mean[j]);
-    CHECK(heed_linear_predict(&m, hidden, 1e9, row, out)); /* a large ridge leaves the mean */
-    for (int j = 0; j < N; j++) CHECK_CLOSE(out[j], hidden[j] ? m.mean[j] : row[j], 1e-6);
-    CHECK(!heed_linear_predict(&m, hidden, 0, row, out) && heed_ctx_status(c) == HEED_USAGE);
-    heed_clear(c);
-    heed_moments_free(&m);
-    CHECK(!heed_moments_open(&m, c, HEED_MOMENTS_MOST + 1));
-    heed_clear(c);
-    CLOSE(c);
 }
 
 TEST(codes_lie_in_a_plane) {
@@ -112,6 +38,11 @@ TEST(codes_lie_in_a_plane) {
     for (int i = 0; i < ROWS; i++) sum += xy[i], square += xy[i] * xy[i];
     CHECK_CLOSE(sum / ROWS, 0, 1e-4);
     CHECK(square / ROWS > 14 && square / ROWS < 22);
+    double more = 0, across = 0; /* the second component: less variance, uncorrelated */
+    for (int i = 0; i < ROWS; i++)
+        more += xy[ROWS + i] * xy[ROWS + i], across += xy[i] * xy[ROWS + i];
+    CHECK(more / ROWS > 3 && more / ROWS < 5.5);
+    CHECK_CLOSE(across / ROWS, 0, 1e-3);
     CLOSE(c);
 }
 
@@ -346,7 +277,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     heed_config_set(r->config, "data", in_folder("pictures"), "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, "val-split=0.25 workers=0", "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
-    b->data = heed_data_open(r->c, r->config, heed_model_spec(m), NULL);
+    b->data = heed_data_open(r->c, r->config, heed_model_data(m), NULL);
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
@@ -366,7 +297,7 @@ static void check_errors(const char *settings, int hidden) {
     heed_batch batch;
     open_bench(&b, &heed_model_autoencoder, settings);
     heed_run *r = &b.run;
-    heed_score all = heed_evaluate(r->tape, r->model, r->self, b.data->batches, 4);
+    heed_score all = heed_evaluate(r->tape, r->model, r->self, b.data, 4);
     double sum = 0;
     for (uint64_t i = 0; i < 6; i++) {
         heed_reconstruction one;
@@ -393,18 +324,6 @@ TEST(reconstruction_of_a_code) { check_errors("code=3 hidden=8 depth=1", 0); }
 
 TEST(reconstruction_of_hidden_patches) {
     check_errors("kind=masked patch=2 width=8 layers=1 heads=2 init-std=0.3", 7);
-}
-
-TEST(reconstruction_beside_the_best_linear_one) {
-    bench b;
-    heed_best_linear_result best;
-    open_bench(&b, &heed_model_autoencoder, "code=3 hidden=8 depth=1");
-    heed_best_linear_args a = {
-        .run = &b.run, .images = b.data->batches, .part = HEED_VAL_PART, .rows = 5};
-    CHECK(heed_best_linear_error(&a, &best));
-    CHECK(best.trained == 18 && best.count == 6 && best.components == 3);
-    CHECK(best.error > 0 && best.error < 0.1);
-    close_bench(&b);
 }
 
 TEST(codes_of_a_part_and_models_without_pictures) {

@@ -183,6 +183,62 @@ TEST(record_subset_keeps_numbers_and_says_so) {
     CLOSE(c);
 }
 
+/* Words of two tokens, one and two, over keys of one word of three: every weight is the mean over
+ * the rows of the sums over the columns, whose rows keep their sum. */
+TEST(record_words_add_up_the_pieces) {
+    enum { Q = 5, K = 4, W = 3, V = 2 };
+    static const int row[Q] = {0, 0, 1, 2, 2}, col[K] = {0, 0, 0, 1};
+    static const double pieces[W] = {2, 1, 2};
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = heed_record_new(c);
+    heed_record_axis queries = {.name = "target",
+                                .count = Q,
+                                .labels = (const char *const[]){"un", "til", "a", "ki", "ng"},
+                                .special = (const unsigned char[]){0, 0, 1, 0, 0},
+                                .words = (const char *const[]){"until", "", "a", "king", ""}};
+    heed_record_axis keys = queries;
+    keys.name = "source";
+    keys.count = K;
+    keys.words = (const char *const[]){"untila", "", "", "x"};
+    heed_record_add_axis(r, &queries);
+    heed_record_add_axis(r, &keys);
+    heed_real x[HEADS * Q * K], map[Q * K];
+    for (int i = 0; i < HEADS * Q * K; i++) x[i] = (heed_real)(1 + i * 7 % 11);
+    for (int i = 0; i < HEADS * Q; i++) {
+        double sum = 0;
+        for (int k = 0; k < K; k++) sum += (double)x[i * K + k];
+        for (int k = 0; k < K; k++) x[i * K + k] /= (heed_real)sum;
+    }
+    for (int i = 0; i < Q * K; i++) map[i] = i / K == 2 || i / K == 3 ? (heed_real)NAN : x[i];
+    heed_record_add_block(
+        r, &(heed_record_block){.path = "a", .heads = HEADS, .keys = 1, .weights = x, .raw = x});
+    heed_record_add_map(r, &(heed_record_map){.name = "m", .layer = -1, .keys = 1, .values = map});
+    for (int q = -1; q < Q; q++)
+        heed_record_add_guess(r, &(heed_record_guess){.query = q, .says = "x"});
+    heed_record_describe(r, (heed_record_texts){.title = "t", .note = "n."});
+    heed_record *w = heed_record_words(c, r);
+    CHECK(w && w->axes[0].count == W && w->axes[1].count == V && !w->axes[0].words);
+    CHECK_TEXT(w->axes[0].labels[2], "king");
+    CHECK(w->axes[0].special[1] == 1 && w->axes[0].special[2] == 0);
+    CHECK_TEXT(w->axes[1].labels[0], "untila");
+    CHECK(!w->blocks[0].raw && w->guesses[0].query == -1);
+    for (int q = 0; q < Q; q++) CHECK(w->guesses[q + 1].query == row[q]);
+    CHECK_HAS(w->note, "n. Pieces of a word");
+    double sums[HEADS * W * V] = {0};
+    for (int h = 0; h < HEADS; h++)
+        for (int q = 0; q < Q; q++)
+            for (int k = 0; k < K; k++)
+                sums[(h * W + row[q]) * V + col[k]] +=
+                    (double)x[(h * Q + q) * K + k] / pieces[row[q]];
+    for (int i = 0; i < HEADS * W * V; i++) CHECK_CLOSE(w->blocks[0].weights[i], sums[i], 1e-6);
+    for (int i = 0; i < HEADS * W; i++)
+        CHECK_CLOSE(w->blocks[0].weights[i * V] + w->blocks[0].weights[i * V + 1], 1, 1e-6);
+    CHECK_CLOSE(w->maps[0].values[0], sums[0], 1e-6);
+    CHECK(isnan((double)w->maps[0].values[V])); /* nothing is known of the word */
+    CHECK_CLOSE(w->maps[0].values[2 * V + 1], x[4 * K + 3], 1e-6);
+    CLOSE(c);
+}
+
 /* Numbers 1, 2, ... in memory of their own, and whether such numbers are there. */
 static heed_real *count_up(size_t n) {
     heed_real *x = malloc(n * sizeof *x);

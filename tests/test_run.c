@@ -24,7 +24,8 @@ TEST(run_opens_with_its_settings) {
     CHECK(r && heed_config_int(r->config, "hidden") == 24);
     CHECK(r && heed_config_int(r->config, "steps") == 300);
     if (r) CHECK_TEXT(heed_config_text(r->config, "data"), "some file # 1.txt");
-    points data = {.seed = 5, .per_step = 32, .poison = -1, .evals = 4};
+    points own = {.seed = 5, .per_step = 32, .poison = -1, .evals = 4};
+    const heed_data data = {.c = c, .batches = &own};
     heed_score s = heed_evaluate(r ? r->tape : NULL, &tiny_model, r ? r->self : NULL, &data, 32);
     CHECK(s.total == 128 && s.weight == 128);
     CHECK_CLOSE(s.loss / s.weight, result.val_loss, 1e-12);

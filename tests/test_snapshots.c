@@ -35,13 +35,13 @@ static void train(const heed_model *m, const char *data, const char *list,
                   const heed_snapshots_args *args, seen *out) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_config *f = settings_of(c, m, data, list);
-    heed_data *d = heed_data_open(c, f, heed_model_spec(m), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(m), NULL);
     heed_snapshots *s = d ? heed_snapshots_open(m, d, f, args) : NULL;
     CHECK(s != NULL);
     if (s) {
         heed_fit_args how = {.model = m,
                              .config = f,
-                             .data = d->batches,
+                             .data = d,
                              .tokenizer = d->tokenizer,
                              .source = d->source,
                              .no_val = d->no_val,
@@ -82,7 +82,7 @@ TEST(snapshots_say_what_they_cannot_read) {
     const heed_model *m = &heed_model_seq2seq;
     heed_config *f = settings_of(c, m, text_file("pairs.tsv", "a b\tc\nb a\td\na a\tc\nb b\td\n"),
                                  "tokenizer=word block=8 val-split=0");
-    heed_data *d = heed_data_open(c, f, heed_model_spec(m), NULL);
+    heed_data *d = heed_data_open(c, f, heed_model_data(m), NULL);
     heed_snapshots_args a = {.run = in_folder("run"), .count = 2, .input = "no tab"};
     CHECK_FAILS(c, heed_snapshots_open(m, d, f, &a), HEED_USAGE, "`snapshot-input`");
     a.count = 0;

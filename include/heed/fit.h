@@ -91,7 +91,7 @@ bool heed_cluster_agree(heed_ctx *c, const heed_cluster *k);
 typedef struct {
     const heed_model *model;
     heed_config *config; /* complete; the steps and plans of a --minutes run are written into it */
-    void *data;          /* passed to model->batch */
+    const heed_data *data; /* passed to model->batch */
     uint64_t data_checksum;
     const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
     const heed_tokenizer *source; /* for the source side if it has a separate vocabulary, saved into
@@ -156,7 +156,7 @@ heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
 /* ---- a training run in one call ---- */
 
 typedef struct {
-    const heed_model *model; /* its kind of input is not HEED_INPUT_DENSE */
+    const heed_model *model; /* one that does not make its own data */
     const char *data; /* a file or folder of that kind; when resuming, NULL or its new path */
     const char *run;  /* as in heed_fit_args */
     const char *keep; /* where the data of a new training run is until it is moved to `data`, which
@@ -332,10 +332,11 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
 
 /* Loss and metrics over the evaluation batches of data, in order. On an error, see the tape's
  * context: the sums are then incomplete. */
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows);
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                         int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
  * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
-bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
                          heed_batch_at at, heed_batch *batch, heed_score *score);
 
 HEED_EXPORT_END

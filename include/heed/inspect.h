@@ -11,12 +11,6 @@ HEED_EXPORT_BEGIN
 
 /* ---- one input of a run ---- */
 
-/* A prediction of the model on an input: row `row` of its logits, about one position of an axis. */
-typedef struct {
-    int axis, query, row; /* query -1: about the entire input */
-    char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
-} heed_question;
-
 /* One input of a run, ready to be passed through its model, with the axes of its record and the
  * predictions that the model makes on it. A copy of the struct whose ids or x point to another
  * array of the same length is another input with the same axes, as occlusion uses. */
@@ -34,7 +28,8 @@ typedef struct {
     /* For each axis, its labels, and which are special, if the example has none; else NULL. */
     char **labels[HEED_INSPECTION_AXES];
     unsigned char *special[HEED_INSPECTION_AXES];
-    int question_count; /* depends on model->answers: for HEED_ANSWER_MASKED, one for each [MASK] */
+    char **words[HEED_INSPECTION_AXES]; /* of the axes of tokens: their words */
+    int question_count; /* by the kind of data: of masked tokens, one for each [MASK] */
     heed_question *questions;
     int count; /* tokens of the text, or of the source */
     int32_t *ids;
@@ -63,7 +58,7 @@ bool heed_inspection_picture(heed_inspection *s, heed_run *r, heed_picture *p, c
  * at each step. */
 bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, const char *name,
                              const char *caption);
-/* Opens numbers (1,T) or (1,T,d), copied, for a model of HEED_INPUT_DENSE: positions 1 to T. */
+/* Opens numbers (1,T) or (1,T,d), copied, for a model of heed_own_numbers: positions 1 to T. */
 bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x, int dims,
                              const int *shape, const char *title);
 void heed_inspection_free(heed_inspection *s);
@@ -209,9 +204,9 @@ heed_record *heed_influence(const heed_inspection *s, const heed_influence_args 
 /* The data on which heads and ablation are measured. Zeros and NULL: absent. */
 typedef struct {
     heed_run *run;
-    void *data;       /* for model->batch: a heed_corpus, heed_images, heed_pairs or custom type */
-    int rows;         /* items per batch */
-    uint64_t batches; /* how many are read, from the first on; all: heed_model_eval_batches */
+    const heed_data *data; /* for model->batch */
+    int rows;              /* items per batch */
+    uint64_t batches;      /* how many are read, from the first on; all: heed_model_eval_batches */
     bool sample;      /* in a seeded order, so that the first batches are a fair sample of all */
     const char *what; /* the name of the data in error messages */
     /* Instead of data: passes the caller's batch `index` through the model in eval mode, on the

@@ -7,18 +7,11 @@
 
 HEED_EXPORT_BEGIN
 
-/* What a model requires of its inputs, besides its settings. */
-typedef struct {
-    heed_input_kind kind;
-    bool bracket;    /* TOKENS: [CLS] before a row or an input, [SEP] after it */
-    bool masked;     /* TOKENS: the vocabulary has [MASK] */
-    bool unlabelled; /* PICTURE: pictures need no classes */
-    bool per_word;   /* LABELLED: a label for each word of a text; else one for the text */
-} heed_input_spec;
-
 /* ---- data sets ---- */
 
 typedef struct heed_data heed_data;
+typedef struct heed_reader heed_reader;
+typedef struct heed_example heed_example;
 
 /* What applies besides the settings. All zeros: for training, with a new tokenizer. */
 typedef struct {
@@ -39,25 +32,68 @@ typedef struct {
     void *user;
 } heed_data_args;
 
-/* A kind of data: what all its data sets share. */
+/* A setting that was chosen by the data, with the reason. */
 typedef struct {
-    const char *noun;                 /* "a text file" */
-    const char *item;                 /* the unit of rates: "tok" */
-    bool perplexity;                  /* losses are also shown as perplexity */
+    char what[160]; /* "packing lines, block 16" */
+    char why[120];
+} heed_choice;
+
+/* A prediction of the model on an input: row `row` of its logits, about one position of an axis. */
+typedef struct {
+    int axis, query, row; /* query -1: about the entire input */
+    char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
+} heed_question;
+
+/* A kind of data and of what is predicted from it: all that other code knows of it. What is NULL, 0
+ * or false does not apply. */
+typedef struct {
+    const char *noun;    /* "a text file" */
+    const char *reads;   /* what one input is, in the plural: "texts" */
+    const char *item;    /* the unit of rates: "tok" */
+    const char *items;   /* what a batch holds: "tokens" */
+    const char *label;   /* what is classified: "picture", "text", "word"; NULL: nothing is */
+    const char *use;     /* the program's command for a trained model: "fill"; NULL: "eval" */
+    const char *example; /* a name of such data: "book.txt"; NULL: the model makes its own data */
+    int files;       /* files that are such data together: a text each, or two parallel texts; 0: as
+                        many as there are */
+    bool lines;      /* a data set is lines of text, which the standard input may hold */
+    bool tables;     /* CSV, TSV or JSON lines */
+    bool pictures;   /* an input is the file of a picture; else a text */
+    bool perplexity; /* losses are also shown as perplexity */
+    bool mask;       /* [MASK] stands for what is predicted, texts are between [CLS] and [SEP] */
+    bool varied;     /* batches differ in size */
+    bool split;      /* the checksum depends on what is kept for validation */
+    int ahead;       /* a position's row of logits predicts the token so many positions after it */
     const heed_option *options;       /* its settings, ended by {0} */
-    const heed_condition *conditions; /* when some of these have an effect; or NULL */
+    const heed_condition *conditions; /* when some of these have an effect */
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
+    /* The number of items of a class in the training part; label -1: of all classes. */
+    size_t (*count)(const heed_data *d, int label);
+    /* One batch; how many batches an evaluation has, and an epoch. NULL: the model makes them. */
+    bool (*batch)(const heed_data *d, heed_batch_at at, heed_batch *out);
+    uint64_t (*eval_batches)(const heed_data *d, int rows);
+    uint64_t (*epoch_batches)(const heed_data *d, int rows);
+    /* Reads the target of an input: a text. NULL: inputs have none. */
+    bool (*target)(const heed_reader *r, const char *text, size_t n, heed_example *out);
+    /* Lists what is predicted of an input with so many positions: at most one question more than
+     * these, in out. Returns their number. NULL: the input itself is predicted, not chosen. */
+    int (*ask)(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
 } heed_data_kind;
-/* The kind of data that has such inputs. */
-const heed_data_kind *heed_data_kind_of(heed_input_spec spec);
+
+/* Texts, whose masked or next tokens are predicted; pictures with classes, or as they are; pairs of
+ * texts; texts with a label each, or one for each word; pictures with captions. */
+extern const heed_data_kind heed_texts_masked, heed_texts_next, heed_pictures_classes,
+    heed_pictures_same, heed_text_pairs, heed_texts_labelled, heed_texts_tagged,
+    heed_pictures_captioned;
+/* Numbers that the model makes itself, with one prediction for all, or one for each position. */
+extern const heed_data_kind heed_own_numbers, heed_own_positions;
 
 /* An open data set. */
 struct heed_data {
     heed_ctx *c;
     const heed_data_kind *kind;
-    heed_input_spec spec;
-    void *batches; /* for model->batch: a heed_corpus, heed_images, heed_pairs, heed_captions */
+    void *batches; /* the kind's own: a heed_corpus, heed_images, heed_pairs, heed_captions */
     heed_tokenizer *tokenizer, *source; /* source: a separate one for the source side, or NULL */
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */
@@ -69,12 +105,13 @@ struct heed_data {
     int label_count;
     const char *sided;              /* heed_images_info's; NULL: not of pictures */
     const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
+    heed_choice found;              /* a setting that opening has chosen; "": none */
 };
 /* Opens what the setting `data` names, by the settings of its kind, and completes f by what is
  * found there (image-size, channels, classes, mean, std, flip). f contains the options of the kind
  * and of the model. The tokenizer is trained, or opened if the setting `tokenizer` is a path. Owned
  * by c. NULL on error: see c. */
-heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
+heed_data *heed_data_open(heed_ctx *c, heed_config *f, const heed_data_kind *kind,
                           const heed_data_args *a);
 void heed_data_close(heed_data *d);
 /* The number of items of a class in the training part: pictures, texts, or words with a label.
@@ -92,9 +129,9 @@ heed_augment heed_augment_of(const heed_config *f);
 /* ---- one input ---- */
 
 /* How inputs are read: a run's settings and tokenizers. */
-typedef struct {
+struct heed_reader {
     heed_ctx *c;
-    heed_input_spec spec;
+    const heed_data_kind *kind;
     const heed_config *config; /* block; for pictures image-size, channels, mean and std */
     const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
     bool any_length;                          /* a text may be empty, or longer than the block */
@@ -102,7 +139,7 @@ typedef struct {
     bool cut;   /* a source that is too long is cut */
     bool quiet; /* do not warn about words that the vocabulary lacks */
     bool show;  /* keep the picture for display, in `shown` */
-} heed_reader;
+};
 
 /* Tokens and the parts of a text that they cover. */
 typedef struct {
@@ -115,7 +152,7 @@ typedef struct {
 enum { HEED_NO_TOKEN = INT32_MAX };
 
 /* One input. Zero-initialise; free with heed_example_free. */
-typedef struct {
+struct heed_example {
     heed_sequence text;   /* a text, or the source of a pair */
     heed_sequence target; /* for a pair: its tokens and, if it ended, [SEP] */
     size_t *words;        /* with a label per word: the first token of each; HEED_NO_TOKEN: cut */
@@ -125,7 +162,7 @@ typedef struct {
     heed_real *x;                   /* the model's input, (size,size,channels) */
     heed_picture shown; /* the square that the model sees, at most 224 pixels wide; with `show` */
     bool cropped;       /* `shown` is the centre of a picture that is not square */
-} heed_example;
+};
 
 /* Reads a text, or the source of a pair, as the model does: between [CLS] and [SEP] if bracketed; a
  * source and a labelled text end with [SEP]. Replaces what was read before. A labelled text that is

@@ -17,15 +17,6 @@ typedef struct {
     double squares, pixels; /* squared errors of pixels from 0 to 1, and numbers that they sum */
 } heed_score;
 
-/* What the rows of the logits predict. */
-typedef enum {
-    HEED_ANSWER_INPUT,  /* (B,C): one row for the whole input, its class */
-    HEED_ANSWER_MASKED, /* (n,V): one row per masked position: its token */
-    HEED_ANSWER_NEXT,   /* (B,T,V): row t predicts the token after position t */
-    HEED_ANSWER_SAME,   /* (B,T,V): row t predicts position t itself: its label, or target token */
-    HEED_ANSWER_PICTURE /* (B,H,W,channels): the input's pixels, normalised as the input */
-} heed_answer;
-
 /* One batch of inputs as tensors on the tape; NULL: absent. */
 typedef struct {
     heed_tensor *x; /* ids (B,T) of texts and sources, pixels (B,H,W,channels), or dense numbers */
@@ -110,10 +101,6 @@ typedef struct {
 /* Settings chosen by the data, in groups that have one reason. */
 enum { HEED_CHOICES = 12 };
 typedef struct {
-    char what[160]; /* "packing lines, block 16" */
-    char why[120];
-} heed_choice;
-typedef struct {
     heed_config *config;
     const heed_data *data;   /* NULL: it is not open yet */
     const heed_option *only; /* of a training run that starts from a run: settings that may be
@@ -127,14 +114,16 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) HE
 
 typedef struct {
     const char *name, *help;
-    heed_input_kind kind;  /* what the model reads */
-    heed_answer answers;   /* what its logits predict */
-    bool bracket;          /* texts have [CLS] before and [SEP] after them */
+    /* What the model reads and predicts; NULL: heed_own_numbers. Rows of its logits: of classes,
+     * (B,C); of masked tokens, (n,V), one per masked position; of next tokens, (B,T,V); of labels
+     * of words and of targets, (B,T,V), where row t is about position t; of pictures as they are,
+     * (B,H,W,channels), normalised as the input. */
+    const heed_data_kind *data;
     const char *embedding; /* path of the node that embeds x: "embed.token"; NULL: there is none.
                               A model may lack the node where its grid is false */
-    /* The model's settings, ended by {0}. Its kind of data requires: block and vocab for TOKENS and
-     * PAIR; block, vocab and classes for LABELLED; image-size, channels and, unless the answer is a
-     * picture, classes for PICTURE; image-size, channels, block and vocab for CAPTION. */
+    /* The model's settings, ended by {0}. Its kind of data requires: block and vocab of texts; also
+     * classes of those with labels; image-size, channels and classes of pictures; block and vocab,
+     * too, of their captions. */
     const heed_option *options;
     /* When some of these, or of the shared ones, have an effect, ended by {0}; or NULL. */
     const heed_condition *conditions;
@@ -145,10 +134,12 @@ typedef struct {
     /* Creates the parameters in s as the settings say. `vocab` is the tokenizer's actual size. The
      * model is refused by false or by an error in s's context. */
     bool (*init)(void *self, heed_store *s, const heed_config *f);
-    /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. */
-    bool (*batch)(void *self, void *data, heed_batch_at at, heed_batch *out);
-    uint64_t (*eval_batches)(void *self, void *data, int rows);  /* evaluation batches */
-    uint64_t (*epoch_batches)(void *self, void *data, int rows); /* training batches in an epoch */
+    /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. data:
+     * that of heed_fit_args. */
+    bool (*batch)(void *self, const heed_data *data, heed_batch_at at, heed_batch *out);
+    uint64_t (*eval_batches)(void *self, const heed_data *data, int rows); /* evaluation batches */
+    uint64_t (*epoch_batches)(void *self, const heed_data *data,
+                              int rows); /* training batches in an epoch */
     heed_tensor *(*logits)(const void *self, heed_tape *t, const heed_model_input *in);
     heed_tensor *(*loss)(void *self, heed_tape *t, const heed_batch *b); /* a scalar */
     /* Adds to score; called after loss, in eval mode. */
@@ -176,8 +167,8 @@ typedef struct {
     const struct heed_published *published; /* how others publish it: exchange.h; or NULL */
 } heed_model;
 
-/* What the model requires of its inputs, from the members above. */
-heed_input_spec heed_model_spec(const heed_model *m);
+/* m->data; heed_own_numbers if that or m is NULL. */
+const heed_data_kind *heed_model_data(const heed_model *m);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
  * m, of its kind of data or of every training run. */
 bool heed_model_check(const heed_model *m, const heed_config *f);
@@ -189,13 +180,11 @@ bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, 
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
  * an error if the model refuses its settings, or a target matches nothing. */
 bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f);
-/* Calls the model's batch, or that of its kind, where data is a heed_corpus for HEED_INPUT_TOKENS
- * (next tokens; for HEED_ANSWER_MASKED, masked ones, a share of 0.15), a heed_images for
- * HEED_INPUT_PICTURE, a heed_captions for HEED_INPUT_CAPTION, and a heed_pairs for the others. */
-bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
+/* The model's batch, or that of its kind of data; the same of how many there are. */
+bool heed_model_batch(const heed_model *m, void *self, const heed_data *data, heed_batch_at at,
                       heed_batch *out);
-uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows);
-uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows);
+uint64_t heed_model_eval_batches(const heed_model *m, void *self, const heed_data *data, int rows);
+uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_data *data, int rows);
 
 /* The settings of these tables (ended by NULL), then the model's and those that every training run
  * shares, at the model's defaults. If a name is in several, the first applies. tables NULL: none.

@@ -20,6 +20,8 @@ typedef struct {
     int count;
     const char *const *labels;
     const unsigned char *special; /* (count): 1 for [CLS] and the like; NULL: none */
+    const char *const *words;     /* (count): the word that begins with a token; "" for its further
+                                     pieces; NULL: each token is a word */
     int rows, cols, first;        /* the grid; rows 0: text only */
 } heed_record_axis;
 
@@ -123,6 +125,11 @@ typedef struct {
 } heed_record_cut;
 /* Returns a new record, whose note says what was cut. HEED_USAGE if nothing would be left. */
 heed_record *heed_record_subset(heed_ctx *c, const heed_record *r, const heed_record_cut *cut);
+/* Returns a new record of words instead of tokens: the attention to a word is the sum over its
+ * pieces, and that from it the mean over them, so that rows still sum to 1; Clark et al. 2019, sec.
+ * 4.1. Maps likewise, without the rows of a word that are unknown; predictions are those of all its
+ * pieces. It has no q, k, v, raw or scores. Its note says so. */
+heed_record *heed_record_words(heed_ctx *c, const heed_record *r);
 /* Appends which layers and heads a cut keeps: "layers 1, 3 alone; head 2 alone". */
 void heed_record_cut_text(const heed_record_cut *cut, heed_text *out);
 /* Returns the size of all arrays in bytes. */

@@ -40,7 +40,7 @@ heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_mod
 heed_tensor *heed__picture_loss(void *self, heed_tape *t, const heed_batch *b);
 heed_tensor *heed__picture_code(const void *self, heed_tape *t, const heed_model_input *in);
 #define PICTURE_MEMBERS                                                                            \
-    .kind = HEED_INPUT_PICTURE, .answers = HEED_ANSWER_INPUT, .logits = heed__picture_logits,      \
-    .loss = heed__picture_loss, .metrics = heed__model_metrics, .code = heed__picture_code
+    .data = &heed_pictures_classes, .logits = heed__picture_logits, .loss = heed__picture_loss,    \
+    .metrics = heed__model_metrics, .code = heed__picture_code
 
 #endif

@@ -40,8 +40,8 @@ void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const 
 heed_tensor *heed__pair_logits(const void *self, heed_tape *t, const heed_model_input *in);
 heed_tensor *heed__pair_loss(void *self, heed_tape *t, const heed_batch *b);
 #define PAIR_MEMBERS                                                                               \
-    .kind = HEED_INPUT_PAIR, .answers = HEED_ANSWER_SAME, .embedding = "embed.source",             \
-    .logits = heed__pair_logits, .loss = heed__pair_loss, .metrics = heed__model_text_metrics
+    .data = &heed_text_pairs, .embedding = "embed.source", .logits = heed__pair_logits,            \
+    .loss = heed__pair_loss, .metrics = heed__model_text_metrics
 /* The member of heed_steps. */
 int heed__pair_length(const void *self);
 

@@ -77,7 +77,6 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, const heed_mo
 /* Members of heed_model. */
 bool heed__reader_attending(const void *self, int index, heed_attending *out);
 #define READER_MEMBERS                                                                             \
-    .kind = HEED_INPUT_LABELLED, .embedding = "embed.token", .metrics = heed__model_metrics,       \
-    .attending = heed__reader_attending
+    .embedding = "embed.token", .metrics = heed__model_metrics, .attending = heed__reader_attending
 
 #endif

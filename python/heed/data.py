@@ -16,13 +16,20 @@ import numpy as np
 from . import _c
 from ._library import Error, FailedError, UsageError, text_bytes
 
-FORMS = {  # by the kind of input: what is expected instead of a path, and how it looks
-    _c.HEED_INPUT_TOKENS: ("a list of texts", '["One line .", "Another line ."]'),
-    _c.HEED_INPUT_PAIR: ("a list of pairs of texts, or (sources, targets)", '[("I am", "je suis"), ("You are", "tu es")]'),
-    _c.HEED_INPUT_LABELLED: ("(texts, classes) or, for tag, (lists of words, lists of tags)", '(["fine film", "dull film"], ["good", "bad"])'),
-    _c.HEED_INPUT_PICTURE: ("(pictures, classes)", "(x, y) with x of shape (n, height, width) or (n, height, width, 3)"),
-    _c.HEED_INPUT_CAPTION: ("(pictures, captions)", "(x, y) with x as of a classifier, y a list of texts, or of lists of texts"),
-}
+TEXTS = ("a list of texts", '["One line .", "Another line ."]')
+PAIRS = ("a list of pairs of texts, or (sources, targets)", '[("I am", "je suis"), ("You are", "tu es")]')
+LABELLED = ("(texts, classes) or, for tag, (lists of words, lists of tags)", '(["fine film", "dull film"], ["good", "bad"])')
+PICTURES = ("(pictures, classes)", "(x, y) with x of shape (n, height, width) or (n, height, width, 3)")
+CAPTIONS = ("(pictures, captions)", "(x, y) with x as of a classifier, y a list of texts, or of lists of texts")
+
+
+def form_of(kind):
+    """How data of a kind is given from memory, and an example."""
+    if not kind.open:
+        return "", "heed.Net trains custom models on arrays"
+    if kind.pictures:
+        return CAPTIONS if kind.target else PICTURES
+    return PAIRS if kind.target else LABELLED if kind.label else TEXTS
 
 
 def is_path(x):
@@ -39,8 +46,8 @@ def path_bytes(path, what="path"):
     raise UsageError(f"the {what} is wrong: expected a path, found {path!r:.60}")
 
 
-def wrong(spec, found):
-    form, hint = FORMS.get(spec.kind, ("", "heed.Net trains custom models on arrays"))
+def wrong(kind, found):
+    form, hint = form_of(kind)
     return UsageError(f"the data is wrong: expected a path{form and ', or ' + form}: found {found}; hint: {hint}")
 
 
@@ -194,15 +201,15 @@ def write_captions(x, y, folder):
 
 # ---- texts ----
 
-def sides(data, spec):
+def sides(data, kind):
     """(x, y), or a list of (x, y), as two lists of equally many."""
     two = isinstance(data, tuple) and len(data) == 2
     if not two and not is_list_of_pairs(data):
-        raise wrong(spec, described(data))
+        raise wrong(kind, described(data))
     try:
         x, y = map(list, data if two else zip(*data))
     except TypeError:
-        raise wrong(spec, described(data)) from None
+        raise wrong(kind, described(data)) from None
     if len(x) != len(y) or not x:
         raise UsageError(f"the data is wrong: expected equally many of both, and at least one: found {len(x)} and {len(y)}")
     return x, y
@@ -213,38 +220,38 @@ def is_list_of_pairs(data):
         isinstance(d, (list, tuple, np.ndarray)) and len(d) == 2 for d in data)
 
 
-def plain(x, spec):
+def plain(x, kind):
     """A text, a class, or a list of words or tags, for JSON."""
     if isinstance(x, str):
         text_bytes(x)
         return str(x)
-    if spec.per_word and isinstance(x, (list, tuple, np.ndarray)):
-        return [plain(word, spec) for word in x]
+    if kind.label == b"word" and isinstance(x, (list, tuple, np.ndarray)):
+        return [plain(word, kind) for word in x]
     try:
         return int(operator.index(x))
     except TypeError:
-        raise wrong(spec, described(x)) from None
+        raise wrong(kind, described(x)) from None
 
 
-def write_texts(data, spec, folder):
+def write_texts(data, kind, folder):
     """One text a line."""
     if not isinstance(data, (list, tuple, np.ndarray)) or len(data) == 0 or not all(isinstance(t, str) for t in data):
-        raise wrong(spec, described(data))
+        raise wrong(kind, described(data))
     path = os.path.join(folder, "heed-data.txt")
     with open(path, "wb") as f:
         f.writelines(text_bytes(t) + b"\n" for t in data)
     return path
 
 
-def write_lines(data, spec, folder):
+def write_lines(data, kind, folder):
     """JSON objects, one a line."""
-    keys = ("src", "tgt") if spec.kind == _c.HEED_INPUT_PAIR else ("tokens", "tags") if spec.per_word else ("text", "label")
-    path, (x, y) = os.path.join(folder, "heed-data.jsonl"), sides(data, spec)
+    keys = ("src", "tgt") if kind.target else ("tokens", "tags") if kind.label == b"word" else ("text", "label")
+    path, (x, y) = os.path.join(folder, "heed-data.jsonl"), sides(data, kind)
     with open(path, "w", encoding="utf-8") as f:
         for a, b in zip(x, y):
-            if not (isinstance(a, str) or spec.per_word) or not (isinstance(b, str) or spec.kind == _c.HEED_INPUT_LABELLED):
-                raise wrong(spec, described(b if isinstance(a, str) else a))
-            f.write(json.dumps({keys[0]: plain(a, spec), keys[1]: plain(b, spec)}, ensure_ascii=False) + "\n")
+            if not (isinstance(a, str) or kind.label == b"word") or not (isinstance(b, str) or kind.label):
+                raise wrong(kind, described(b if isinstance(a, str) else a))
+            f.write(json.dumps({keys[0]: plain(a, kind), keys[1]: plain(b, kind)}, ensure_ascii=False) + "\n")
     return path
 
 
@@ -258,19 +265,17 @@ def listed(x):
     return x if x.ndim else x.item()
 
 
-def write(data, spec, folder):
+def write(data, kind, folder):
     """Writes data to a new file or folder in `folder`: its path."""
     data = tuple(map(listed, data)) if isinstance(data, tuple) else listed(data)
-    if spec.kind == _c.HEED_INPUT_TOKENS:
-        return write_texts(data, spec, folder)
-    if spec.kind in (_c.HEED_INPUT_PAIR, _c.HEED_INPUT_LABELLED):
-        return write_lines(data, spec, folder)
-    if spec.kind not in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
-        raise wrong(spec, described(data))
+    if kind.lines:
+        return (write_lines if kind.tables else write_texts)(data, kind, folder)
+    if not kind.pictures:
+        raise wrong(kind, described(data))
     x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and not spec.unlabelled):
-        raise wrong(spec, described(data))
-    if spec.kind == _c.HEED_INPUT_CAPTION:
+    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and kind.label):
+        raise wrong(kind, described(data))
+    if kind.target:
         return write_captions(x, listed(y), folder)
     return write_paths(x, y, folder) if is_path(x[0]) else write_pictures(x, y, folder)
 
@@ -312,11 +317,11 @@ def naming(folder):
 
 
 @contextlib.contextmanager
-def written(data, spec, beside=None):
+def written(data, kind, beside=None):
     """The path of data; what is no path is written to a file that exists within. beside: a path on whose disk it is to be."""
     if is_path(data):
         if "\n" in os.fsdecode(data) and not os.path.exists(data):
-            raise wrong(spec, "a text of several lines")
+            raise wrong(kind, "a text of several lines")
         yield data
         return
     above = beside and os.path.dirname(os.path.abspath(beside))
@@ -331,7 +336,7 @@ def written(data, spec, beside=None):
         with contextlib.suppress(OSError):  # a disk without locks
             stack.enter_context(locked(folder))
         try:
-            path = write(data, spec, folder)
+            path = write(data, kind, folder)
         except OSError as e:
             raise FailedError(f"cannot write the data to {os.path.dirname(folder)}: {e.strerror or e}; hint: free some space") from None
         with naming(folder):

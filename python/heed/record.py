@@ -129,6 +129,11 @@ class Record(Owner):
     def __repr__(self):
         return f"<heed.Record {self.title!r}: {self.c.block_count} layers>"
 
+    @alone
+    def words(self):
+        """A record of words instead of tokens: attention to a word is the sum over its pieces, attention from it their mean."""
+        return Record(self.context, self.context.made(lib.heed_record_words(self.context.pointer, self.pointer), "words"))
+
     # ---- as text and pictures ----
 
     def block_at(self, i):

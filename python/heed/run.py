@@ -21,6 +21,11 @@ from .record import Record
 MODELS = ctypes.addressof(lib.variable(c_void_p, "heed_models"))
 
 
+def kind_of(model):
+    """The kind of data of the model at an address."""
+    return _c.heed_data_kind.from_address(lib.heed_model_data(model))
+
+
 def models():
     """The address of each model by its name."""
     found, i = {}, 0
@@ -105,6 +110,7 @@ class Run(Owner):
         self.context, self.pointer = context, pointer
         self.c = _c.heed_run.from_address(pointer)
         self.model = _c.heed_model.from_address(self.c.model)
+        self.kind = kind_of(self.c.model)
         self.net = Net.__new__(Net).use(context, self.c.store, self.c.tape)
         self.result = self.folder = None  # of a training run: its result; its temporary folder, removed with the run
 
@@ -221,11 +227,11 @@ class Run(Owner):
         x = listed(x)
         if not isinstance(x, (list, tuple, np.ndarray)) or (isinstance(x, np.ndarray) and not x.ndim):
             return None
-        several, pictures = (str, os.PathLike, np.ndarray), self.model.kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION)
+        several, pictures = (str, os.PathLike, np.ndarray), self.kind.pictures
         if len(x) == 0 and not (pictures and isinstance(x, np.ndarray) and x.ndim in (2, 3)):
-            return None if self.model.kind in (_c.HEED_INPUT_TOKENS, _c.HEED_INPUT_DENSE) else []  # of token ids it is one input
+            return None if not (self.kind.tables or self.kind.pictures) else []  # of token ids it is one input
         if not pictures:
-            return list(x) if self.model.kind != _c.HEED_INPUT_DENSE and isinstance(x[0], (list, tuple, *several)) else None
+            return list(x) if self.kind.open and isinstance(x[0], (list, tuple, *several)) else None
         if not isinstance(x, np.ndarray):
             if isinstance(x[0], several):
                 return list(x)
@@ -259,17 +265,17 @@ class Run(Owner):
     @contextlib.contextmanager
     def _inspection(self, x, target=None):
         """A heed_inspection of an input of the model's kind."""
-        s, kind, target = _c.heed_inspection(), self.model.kind, None if target is None else text_bytes(target, "target")
+        s, kind, target = _c.heed_inspection(), self.kind, None if target is None else text_bytes(target, "target")
         with contextlib.ExitStack() as stack:
-            if kind in (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_CAPTION):
+            if kind.pictures:
                 p = stack.enter_context(self._picture(x))
                 name = path_bytes(x) if is_path(x) else b"picture"
-                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name) if kind == _c.HEED_INPUT_PICTURE
+                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name) if not kind.target
                       else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, target))
             elif isinstance(x, str):
                 data = text_bytes(x, "input")
                 ok = lib.heed_inspection_text(byref(s), self.pointer, data, len(data), target)
-            elif kind == _c.HEED_INPUT_DENSE:
+            elif not kind.open:
                 x = np.ascontiguousarray(x, np.float32)
                 shape = (ctypes.c_int * x.ndim)(*x.shape)
                 ok = lib.heed_inspection_numbers(byref(s), self.pointer, x.ctypes.data, x.ndim, shape, b"numbers")
@@ -312,7 +318,7 @@ class Run(Owner):
 
     def fill(self, words, top=5):
         """The most probable tokens for each [MASK] of a text, or of token ids: a list of [(token, probability), ...]."""
-        self._need(self.model.answers == _c.HEED_ANSWER_MASKED, "a masked language model")
+        self._need(self.kind.mask, "a masked language model")
         if lib.heed_import_is_headless(self.pointer):
             raise UsageError(f"fill requires a masked language model: {self.path} was imported without a head, as an encoder; hint: embed")
         if not self.c.tokenizer:
@@ -328,12 +334,11 @@ class Run(Owner):
     def classify(self, x, top=5):
         """The most probable classes of a picture (a path or an array) or a text: [(label, probability), ...]; of tag such a list
         for each word."""
-        kinds = (_c.HEED_INPUT_PICTURE, _c.HEED_INPUT_LABELLED)
-        self._need(self.model.kind in kinds and self.model.answers != _c.HEED_ANSWER_PICTURE, "a classifier of pictures or texts")
+        self._need(self.kind.label, "a classifier of pictures or texts")
         if (many := self._each(x)) is not None:
             return [self.classify(one, top) for one in many]
         found = [guesses for _, guesses in self.predict(x, top)]
-        return found[0] if self.model.answers == _c.HEED_ANSWER_INPUT else found
+        return found if self.kind.label == b"word" else found[0]
 
     # ---- texts made ----
 
@@ -381,7 +386,7 @@ class Run(Owner):
         """Continues a prompt by up to n tokens: a text, or token ids, and then ids are returned. temperature 0: the most probable token
         each time. samples: how many, at most 64; without it one text is returned, else a list. on_token(text): called with each new
         piece of the first text, or with its id; False stops. Without a tokenizer a text is ids, as "3 1 4"."""
-        self._need(self.model.kind == _c.HEED_INPUT_TOKENS and self.model.steps, "a causal language model")
+        self._need(self.kind.lines and not self.kind.tables and self.model.steps, "a causal language model")
         for given in (("n", n, 0, 10**8), ("samples", 1 if samples is None else samples, 1, 64), ("top_k", top_k, 0, 1 << 24), ("seed", seed, 0, 2**64 - 1),
                       ("temperature", temperature, 0, 100, float), ("top_p", top_p, 0, 1, float)):
             check_range(*given)
@@ -427,7 +432,7 @@ class Run(Owner):
 
     def translate(self, words, beam=1, length_penalty=0.0):
         """The target that a model of pairs makes of a source. beam: hypotheses kept."""
-        self._need(self.model.kind == _c.HEED_INPUT_PAIR, "a model of pairs of texts")
+        self._need(self.kind.target and not self.kind.pictures, "a model of pairs of texts")
         if (many := self._each(words)) is not None:
             return [self.translate(one, beam, length_penalty) for one in many]
         e, data, how = _c.heed_example(), text_bytes(words, "input"), self._reader()
@@ -439,7 +444,7 @@ class Run(Owner):
 
     def caption(self, x, beam=1, length_penalty=0.0):
         """The caption that the model writes of a picture, a path or an array."""
-        self._need(self.model.kind == _c.HEED_INPUT_CAPTION, "a model of captions")
+        self._need(self.kind.target and self.kind.pictures, "a model of captions")
         if (many := self._each(x)) is not None:
             return [self.caption(one, beam, length_penalty) for one in many]
         e, how = _c.heed_example(), self._reader()
@@ -526,14 +531,14 @@ class Run(Owner):
         own = lib.heed_config_text(f, b"data")
         with self._interruptible() as progress, contextlib.ExitStack() as stack:
             if data is not None:
-                data = path_bytes(stack.enter_context(written(data, lib.heed_model_spec(self.c.model))), "data")
+                data = path_bytes(stack.enter_context(written(data, self.kind)), "data")
                 stack.callback(lib.heed_config_set, f, b"data", own, b"data", _c.HEED_FROM_FLAG)
             d = c.made(lib.heed_run_data(self.pointer, f, data, byref(_c.heed_data_args(progress=progress))), "data")
             stack.callback(lib.heed_data_close, d)
-            rows, batches = lib.heed_config_int(f, b"batch"), _c.heed_data.from_address(d).batches
-            count = lib.heed_model_eval_batches(self.c.model, self.c.self, batches, rows)
+            rows = lib.heed_config_int(f, b"batch")
+            count = lib.heed_model_eval_batches(self.c.model, self.c.self, d, rows)
             self.net.moved()
-            yield _c.heed_evaluation(run=self.pointer, data=batches, rows=rows, batches=count, what=b"data", progress=progress)
+            yield _c.heed_evaluation(run=self.pointer, data=d, rows=rows, batches=count, what=b"data", progress=progress)
 
     def evaluate(self, data=None):
         """Loss and accuracy on other data, or without it on the held-out part of the data that it was trained on: loss, perplexity,

@@ -15,7 +15,7 @@ from . import _c
 from ._library import Context, DivergedError, Interrupts, UsageError, check_range, function_type, lib, python_value, python_words, text, text_bytes
 from ._synonyms import SETTINGS
 from .data import is_path, path_bytes, written
-from .run import MODELS, Run, models, open_, seed_of, setting_of
+from .run import MODELS, Run, kind_of, models, open_, seed_of, setting_of
 
 EVENTS = ("start", "step", "eval", "saved", "note")
 FIELDS = ("step", "steps", "progress", "epoch", "loss", "val_loss", "metric", "bits_per_byte", "best", "lr", "grad_norm", "items_per_s",
@@ -190,7 +190,7 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     path = os.path.join(folder, "run") if folder else os.fsdecode(path_bytes(out, "run"))
     try:
         options = {"seed": seed, "threads": threads, "isa": isa}
-        with written(data, lib.heed_model_spec(models_[task]), path) as place, saying(path, not folder), naming(task, train):
+        with written(data, kind_of(models_[task]), path) as place, saying(path, not folder), naming(task, train):
             args = {"model": models_[task], "run": path_bytes(path), "force": force}
             args["preset"] = None if preset is None else text_bytes(preset, "preset")
             args["data"] = path_bytes(place, "data")

@@ -1,7 +1,7 @@
 /* example.c -- reads one text, pair of texts or picture as a model does. */
-#include "data/corpus/pipeline.h"
 #include "data/kind.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -93,13 +93,17 @@ static bool put_ids(const int32_t *ids, size_t n, heed_tokens *k) {
     return true;
 }
 
+/* Whether a text is read for itself, without label or target. */
+static bool is_plain(const heed_reader *r) { return !r->kind->label && !r->kind->target; }
+
+static bool labels_words(const heed_reader *r) { return r->kind->ask == heed__ask_words; }
+
 /* Whether special tokens are read in the text: where a language model goes on from it or fills it
  * in, and where [SEP] divides a text with one label into segments; elsewhere a text is data. */
 static bool reads_specials(const heed_reader *r) {
-    return r->spec.kind == HEED_INPUT_TOKENS ||
-           (r->spec.kind == HEED_INPUT_LABELLED && !r->spec.per_word &&
-            heed_config_has(r->config, "segment-token") &&
-            heed_config_int(r->config, "segment-token") >= 0);
+    bool segments = heed_config_has(r->config, "segment-token") &&
+                    heed_config_int(r->config, "segment-token") >= 0;
+    return is_plain(r) || (segments && r->kind->label && !labels_words(r));
 }
 
 /* Appends the tokens of a piece of the text. */
@@ -186,7 +190,7 @@ static void cut_text(const heed_reader *r, size_t before, size_t after, heed_exa
 static bool check_length(const heed_reader *r, const char *text, size_t n, heed_tokens *k,
                          size_t before, size_t after) {
     size_t block = (size_t)heed_config_int(r->config, "block"), shown = n < 40 ? n : 40;
-    bool paired = r->spec.kind == HEED_INPUT_PAIR;
+    bool paired = r->kind->target;
     if (r->any_length) return true;
     if (k->count == before && !(r->empty && before))
         return heed_fail(r->c, HEED_DATA, "the input is empty%s",
@@ -196,8 +200,8 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %zu tokens%s, the model accepts %zu%s%.*s%s",
-                     k->count + after, r->spec.kind == HEED_INPUT_TOKENS ? "" : " with [SEP]",
-                     block, n ? ": " : "", (int)shown, text, n ? "..." : "");
+                     k->count + after, is_plain(r) ? "" : " with [SEP]", block, n ? ": " : "",
+                     (int)shown, text, n ? "..." : "");
 }
 
 /* Tokens before and after a text: [CLS] and [SEP], or, for a model that has no brackets, those of
@@ -210,9 +214,9 @@ typedef struct {
 
 static void set_frame(const heed_reader *r, const heed_tokenizer *t, frame *f) {
     const heed_config *c = r->config;
-    bool plain = r->spec.kind == HEED_INPUT_TOKENS;
+    bool plain = is_plain(r);
     bool bracket =
-        plain ? r->spec.bracket : heed_config_has(c, "bracket") && heed_config_bool(c, "bracket");
+        plain ? r->kind->mask : heed_config_has(c, "bracket") && heed_config_bool(c, "bracket");
     heed_specials s = heed_tokenizer_specials(t);
     *f = (frame){.cls = s.cls, .sep = s.sep, .first = &f->cls, .last = &f->sep};
     f->before = bracket && s.cls >= 0;
@@ -227,9 +231,9 @@ static void set_frame(const heed_reader *r, const heed_tokenizer *t, frame *f) {
 
 bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out) {
     if (!r || heed__stopped(r->c) || !text || !out) return false;
-    bool paired = r->spec.kind == HEED_INPUT_PAIR;
+    bool paired = r->kind->target;
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
-    if (!r->spec.kind || r->spec.kind == HEED_INPUT_PICTURE || r->spec.kind == HEED_INPUT_CAPTION)
+    if (r->kind->pictures || !r->kind->open)
         return heed_fail(r->c, HEED_USAGE,
                          "the run reads pictures: expected a picture, found a text");
     size_t begin = 0, end = n;
@@ -242,11 +246,11 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     while (paired && begin < end && isspace((unsigned char)text[begin])) begin++;
     while (paired && end > begin && isspace((unsigned char)text[end - 1])) end--;
     bool ok =
-        put_ids(f.first, f.before, k) && (!t                 ? put_numbers(r, text, n, k)
-                                          : r->spec.per_word ? put_words(r, text, n, out)
-                                                             : put_text(r, t, text, begin, end, k));
+        put_ids(f.first, f.before, k) && (!t                ? put_numbers(r, text, n, k)
+                                          : labels_words(r) ? put_words(r, text, n, out)
+                                                            : put_text(r, t, text, begin, end, k));
     if (!ok) return false;
-    if (r->spec.kind == HEED_INPUT_LABELLED && !r->any_length) cut_text(r, f.before, f.after, out);
+    if (r->kind->label && !r->any_length) cut_text(r, f.before, f.after, out);
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
         return false;
     warn_of_unknown(r, t, k, text);
@@ -318,7 +322,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     if (!r || heed__stopped(r->c) || !p || !p->pixels || !out) return false;
     heed_image_transform *v = &out->transform;
     heed_example_free(out);
-    if (r->spec.kind != HEED_INPUT_PICTURE && r->spec.kind != HEED_INPUT_CAPTION)
+    if (!r->kind->pictures)
         return heed_fail(r->c, HEED_USAGE,
                          "the run reads texts: expected a text, found a picture: %s", name);
     if (!heed_image_transform_of(r->c, r->config, v)) return false;
@@ -340,4 +344,59 @@ void heed_example_free(heed_example *e) {
     heed__free(e->x);
     heed_picture_free(&e->shown);
     *e = (heed_example){0};
+}
+
+/* ---- what is predicted of an input ---- */
+
+int heed__ask_class(const heed_reader *r, const heed_example *e, int positions,
+                    heed_question *out) {
+    (void)r, (void)e, (void)positions;
+    *out = (heed_question){.query = -1, .says = "the class"};
+    return 1;
+}
+
+int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
+                    heed_question *out) {
+    int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1, count = 0;
+    (void)positions;
+    for (int i = 0; i < (int)e->text.tokens.count; i++)
+        if (e->text.tokens.ids[i] == mask) {
+            out[count] = (heed_question){.query = i, .row = count, .says = "[MASK]"};
+            count++;
+        }
+    return count;
+}
+
+/* At every token, asks for the one `ahead` positions after it. Tokens count from 1, as on the
+ * screen. */
+static int ask_tokens(int axis, int positions, int ahead, heed_question *out) {
+    for (int i = 0; i < positions; i++) {
+        out[i] = (heed_question){.axis = axis, .query = i, .row = i};
+        snprintf(out[i].says, sizeof out[i].says, "token %d", i + 1 + ahead);
+    }
+    return positions;
+}
+
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out) {
+    (void)e;
+    return ask_tokens(0, positions, r->kind->ahead, out);
+}
+
+int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
+                     heed_question *out) {
+    (void)r, (void)e;
+    return ask_tokens(1, positions, 0, out);
+}
+
+int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
+                    heed_question *out) {
+    size_t words = e->words ? e->word_count : (size_t)positions;
+    int count = 0;
+    (void)r;
+    for (size_t i = 0; i < words; i++) {
+        size_t at = e->words ? e->words[i] : i;
+        if (at != HEED_NO_TOKEN)
+            out[count++] = (heed_question){.query = (int)at, .row = (int)at, .says = "the label"};
+    }
+    return count;
 }

@@ -3,24 +3,33 @@
 
 #include "core/core.h"
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <stddef.h>
 #include <string.h>
 
 /* A model makes its own batches: there is nothing to open. */
 static const heed_option no_options[] = {{0}};
-static const heed_data_kind dense = {
-    .noun = "no data, as the model makes its own", .item = "row", .options = no_options};
+const heed_data_kind heed_own_numbers = {.noun = "no data, as the model makes its own",
+                                         .reads = "numbers",
+                                         .item = "row",
+                                         .items = "rows",
+                                         .options = no_options,
+                                         .ask = heed__ask_class};
 
-const heed_data_kind *heed_data_kind_of(heed_input_spec spec) {
-    static const heed_data_kind *const kinds[] = {
-        [HEED_INPUT_TOKENS] = &heed__data_text,      [HEED_INPUT_PICTURE] = &heed__data_pictures,
-        [HEED_INPUT_PAIR] = &heed__data_translation, [HEED_INPUT_LABELLED] = &heed__data_classes,
-        [HEED_INPUT_CAPTION] = &heed__data_captions, [HEED_INPUT_DENSE] = &dense};
-    if ((size_t)spec.kind >= sizeof kinds / sizeof *kinds) return &dense;
-    return spec.kind == HEED_INPUT_LABELLED && spec.per_word ? &heed__data_tags : kinds[spec.kind];
+static int ask_each(const heed_reader *r, const heed_example *e, int positions,
+                    heed_question *out) {
+    (void)r, (void)e;
+    for (int i = 0; i < positions; i++)
+        out[i] = (heed_question){.query = i, .row = i, .says = "the label"};
+    return positions;
 }
+const heed_data_kind heed_own_positions = {.noun = "no data, as the model makes its own",
+                                           .reads = "numbers",
+                                           .item = "row",
+                                           .items = "rows",
+                                           .options = no_options,
+                                           .ask = ask_each};
 
 /* ---- data sets ---- */
 
@@ -33,18 +42,16 @@ typedef struct {
 /* Frees only its own memory: what it refers to is also owned by the context. */
 static void opened_free(heed__owned *owned) { heed__free((char *)owned - offsetof(opened, owned)); }
 
-heed_data *heed_data_open(heed_ctx *c, heed_config *f, heed_input_spec spec,
+heed_data *heed_data_open(heed_ctx *c, heed_config *f, const heed_data_kind *kind,
                           const heed_data_args *a) {
-    const heed_data_kind *kind = heed_data_kind_of(spec);
     const heed_data_args none = {0};
-    if (heed__stopped(c) || !f) return NULL;
+    if (heed__stopped(c) || !f || !kind) return NULL;
     opened *o = heed__alloc(c, sizeof *o);
     if (!o) return NULL;
     if (!a) a = &none;
     o->own_tokenizers = !a->tokenizer;
     o->data = (heed_data){.c = c,
                           .kind = kind,
-                          .spec = spec,
                           .tokenizer = a->tokenizer,
                           .source = a->source,
                           .part = HEED_VAL_PART,
@@ -67,10 +74,7 @@ void heed_data_close(heed_data *d) {
 }
 
 size_t heed_data_count(const heed_data *d, int label) {
-    if (!d || !d->batches) return 0;
-    if (d->spec.kind == HEED_INPUT_PICTURE)
-        return heed_images_count(d->batches, HEED_TRAIN_PART, label);
-    return d->spec.kind == HEED_INPUT_LABELLED ? heed_pairs_count(d->batches, label) : 0;
+    return d && d->batches && d->kind->count ? d->kind->count(d, label) : 0;
 }
 
 /* ---- what the kinds share ---- */

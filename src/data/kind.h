@@ -4,9 +4,6 @@
 
 #include <heed/kind.h>
 
-extern const heed_data_kind heed__data_text, heed__data_pictures, heed__data_translation,
-    heed__data_classes, heed__data_tags, heed__data_captions;
-
 /* The tokenizer in a folder of a run, "" or this one; NULL: there is no such folder, or an error.
  */
 #define HEED__SOURCE_FOLDER "source-tokenizer"
@@ -18,6 +15,15 @@ heed_tokenizer *heed__tokenizer_at(heed_ctx *c, const char *key, const char *nam
 /* Fails if `data` or `val` names a pipe, as training reads its text repeatedly; warns if both are
  * the same file. */
 bool heed__texts_last(heed_ctx *c, const heed_config *f);
+
+/* Members `ask` of kinds (example.c): the class of the input, each [MASK], the token after each,
+ * each token of the target, the label of each word. */
+int heed__ask_class(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
+                     heed_question *out);
+int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
 
 /* ---- settings of tables ---- */
 

@@ -2,8 +2,8 @@
  * numbers them, or by their usual names. What is not certain is asked for, never guessed. */
 #include "data/table.h"
 
-#include "data/corpus/tokenizer.h"
 #include "text/text.h"
+#include "tokenizer/tokenizer.h"
 
 #include <ctype.h>
 #include <math.h>

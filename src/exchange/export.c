@@ -116,7 +116,7 @@ static bool write_weights(const heed_run *r, const heed_published *p, const char
 
 /* Whether the run reads [CLS] before a text and [SEP] after it. */
 static bool is_bracketed(const heed_run *r) {
-    return r->model->bracket ||
+    return heed_model_data(r->model)->mask ||
            (heed_config_has(r->config, "bracket") && heed_config_bool(r->config, "bracket"));
 }
 
@@ -154,7 +154,7 @@ static bool write_tokenizer(const heed_run *r, const char *dir) {
 static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
     return heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
            (!r->tokenizer || write_tokenizer(r, dir)) &&
-           (r->model->kind != HEED_INPUT_PICTURE || heed__pictures_write(r->c, dir, r->config)) &&
+           (!heed_model_data(r->model)->pictures || heed__pictures_write(r->c, dir, r->config)) &&
            (!p->vectors ||
             heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
            write_config(r, p, dir);

@@ -16,7 +16,8 @@ static int cut(const heed_run *r, heed_tokens *k) {
 const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
     if (!r || !text || heed__stopped(r->c)) return NULL;
     const heed_model *m = r->model;
-    bool reads_text = m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_LABELLED;
+    const heed_data_kind *kind = heed_model_data(m);
+    bool reads_text = kind->lines && !kind->target;
     if (!m->code || !reads_text) {
         heed_fail(r->c, HEED_USAGE, "there is no vector of a text: %s makes none", m->name);
         return NULL;

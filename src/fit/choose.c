@@ -40,30 +40,6 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
     return ok;
 }
 
-/* The data chooses the size of pictures, and the block of labelled texts, while it is opened. */
-static void note_size(heed_choices *k) {
-    heed_input_kind kind = k->data->spec.kind;
-    bool captions = kind == HEED_INPUT_CAPTION;
-    if (kind == HEED_INPUT_LABELLED && heed_config_rank(k->config, "block") == HEED_FROM_PRESET &&
-        k->count < HEED_CHOICES) {
-        heed_choice *block = &k->list[k->count++];
-        snprintf(block->what, sizeof block->what, "block %d",
-                 heed_pairs_about(k->data->batches)->block);
-        snprintf(block->why, sizeof block->why,
-                 "the longest text in multiples of 8, at most 512: longer texts train slowly");
-    }
-    if (!captions && kind != HEED_INPUT_PICTURE) return;
-    void *batches = k->data->batches;
-    const heed_images_info *a =
-        heed_images_about(captions ? heed_captions_images(batches) : batches);
-    if (!a->sized || k->count == HEED_CHOICES) return;
-    heed_choice *out = &k->list[k->count++];
-    snprintf(out->what, sizeof out->what, "image-size %d", a->view.size);
-    snprintf(out->why, sizeof out->why,
-             "the median of the short sides in multiples of 4, at most 64: larger pictures train "
-             "slowly");
-}
-
 /* Without open data there is something to look at only in a regular file. */
 bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out) {
     heed_choices own = {.count = 0}, *k = out ? out : &own;
@@ -71,8 +47,8 @@ bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, 
     bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
     k->config = f;
     k->data = d;
-    if (d) note_size(k);
+    if (d && *d->found.what && k->count < HEED_CHOICES) k->list[k->count++] = d->found;
     if (!m->choose || (!d && !heed__os_is_file(heed_config_text(f, "data")))) return true;
-    k->only = from ? heed_data_kind_of(heed_model_spec(m))->options : NULL;
+    k->only = from ? heed_model_data(m)->options : NULL;
     return m->choose(k);
 }

@@ -224,7 +224,8 @@ void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 typedef struct {
     heed_tape *tape;
     const heed_model *model;
-    void *self, *data;
+    void *self;
+    const heed_data *data;
     int rows;
     uint64_t count;
     bool sample; /* count is less than the number available */

@@ -53,7 +53,7 @@ static bool compares(comparison *k) {
     const char *recorded = heed_config_text(b->config, "from-digest");
     char digest[24];
     snprintf(digest, sizeof digest, "%016" PRIx64, heed__start_digest(a->store));
-    if (a->model != b->model || a->model->kind == HEED_INPUT_DENSE) return false;
+    if (a->model != b->model || !heed_model_data(a->model)->open) return false;
     const char *differs = strcmp(recorded, digest) != 0 ? "its weights have changed"
                           : !extends(b->tokenizer, a->tokenizer) || !extends(b->source, a->source)
                               ? "the tokenizer is another"
@@ -69,7 +69,7 @@ static bool compares(comparison *k) {
 static bool read_as_first(const comparison *k, heed_config *f) {
     static const char *const own[] = {"tokenizer", "source-tokenizer", "mean",
                                       "std",       "token-cache",      NULL};
-    const heed_option *o = heed_data_kind_of(heed_model_spec(k->first->model))->options;
+    const heed_option *o = heed_model_data(k->first->model)->options;
     bool ok = heed_config_set(f, "data", heed_config_text(k->first->config, "data"), "data",
                               HEED_FROM_FLAG);
     for (; ok && o->name; o++) {
@@ -101,13 +101,13 @@ static bool measure(comparison *k, heed_run *r, double *loss) {
                           .labels = r->labels,
                           .label_count = r->label_count};
     if (r == k->run && !read_as_first(k, r->config)) return false;
-    heed_data *d = heed_data_open(k->c, r->config, heed_model_spec(r->model), &how);
+    heed_data *d = heed_data_open(k->c, r->config, heed_model_data(r->model), &how);
     if (!d || !is_first_data(k, d)) return false;
-    heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d->batches};
+    heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d};
     e.stop = k->a->stop;
     e.user = k->a->user;
     e.rows = (int)heed_config_int(k->first->config, "batch");
-    uint64_t all = heed_model_eval_batches(r->model, r->self, d->batches, e.rows);
+    uint64_t all = heed_model_eval_batches(r->model, r->self, d, e.rows);
     uint64_t most = (uint64_t)heed_config_int(k->first->config, "eval-batches");
     e.sample = most && most < all;
     e.count = e.sample ? most : all;

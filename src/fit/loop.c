@@ -415,7 +415,7 @@ static void train(heed__fitting *f) {
 static bool complete(heed_ctx *c, const heed_fit_args *a) {
     const heed_model *m = a ? a->model : NULL;
     if (heed__stopped(c)) return false;
-    if (m && a->config && heed__model_usable(m) && (m->batch || m->kind != HEED_INPUT_DENSE))
+    if (m && a->config && heed__model_usable(m) && (m->batch || heed_model_data(m)->batch))
         return true;
     return heed_fail(c, HEED_USAGE,
                      "heed_fit: something is missing: expected settings and a model with name, "

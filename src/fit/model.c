@@ -2,24 +2,13 @@
 #include "core/core.h"
 #include "fit/fit.h"
 
-#include <heed/captions.h>
 #include <stdio.h>
 #include <string.h>
 
 bool heed__model_usable(const heed_model *m) { return m->name && m->init && m->loss; }
 
-heed_input_spec heed_model_spec(const heed_model *m) {
-    if (!m) return (heed_input_spec){.kind = HEED_INPUT_DENSE};
-    bool labels = m->kind == HEED_INPUT_LABELLED;
-    return (heed_input_spec){.kind = m->kind,
-                             .bracket = m->bracket,
-                             .unlabelled = m->answers == HEED_ANSWER_PICTURE,
-                             .masked = m->answers == HEED_ANSWER_MASKED,
-                             .per_word = labels && m->answers == HEED_ANSWER_SAME};
-}
-
-static bool reads_pairs(const heed_model *m) {
-    return m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
+const heed_data_kind *heed_model_data(const heed_model *m) {
+    return m && m->data ? m->data : &heed_own_numbers;
 }
 
 bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f) {
@@ -29,41 +18,33 @@ bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_
                                : heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
 }
 
-bool heed_model_batch(const heed_model *m, void *self, void *data, heed_batch_at at,
+bool heed_model_batch(const heed_model *m, void *self, const heed_data *data, heed_batch_at at,
                       heed_batch *out) {
+    const heed_data_kind *k = heed_model_data(m);
     if (!m || !out) return false;
     if (m->batch) return m->batch(self, data, at, out);
-    if (m->kind == HEED_INPUT_TOKENS)
-        return m->answers == HEED_ANSWER_MASKED ? heed_mlm_batch(data, at, 0.15, out)
-                                                : heed_gpt_batch(data, at, out);
-    if (m->kind == HEED_INPUT_PICTURE) return heed_image_batch(data, at, out);
-    if (m->kind == HEED_INPUT_CAPTION) return heed_caption_batch(data, at, out);
-    return reads_pairs(m) && heed_pair_batch(data, at, out);
+    return data && k->batch && k->batch(data, at, out);
 }
 
-uint64_t heed_model_eval_batches(const heed_model *m, void *self, void *data, int rows) {
-    if (!m) return 0;
-    if (m->eval_batches) return m->eval_batches(self, data, rows);
-    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_eval_batches(data, rows);
-    if (m->kind == HEED_INPUT_PICTURE) return heed_images_eval_batches(data, rows);
-    if (m->kind == HEED_INPUT_CAPTION) return heed_captions_eval_batches(data, rows);
-    return reads_pairs(m) ? heed_pairs_eval_batches(data, rows) : 0;
+uint64_t heed_model_eval_batches(const heed_model *m, void *self, const heed_data *data, int rows) {
+    const heed_data_kind *k = heed_model_data(m);
+    if (m && m->eval_batches) return m->eval_batches(self, data, rows);
+    return m && data && k->eval_batches ? k->eval_batches(data, rows) : 0;
 }
 
-uint64_t heed_model_epoch_batches(const heed_model *m, void *self, void *data, int rows) {
+uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
+                                  int rows) {
+    const heed_data_kind *k = heed_model_data(m);
     if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
-    if (m->kind == HEED_INPUT_TOKENS) return heed_corpus_epoch_batches(data, rows);
-    if (m->kind == HEED_INPUT_PICTURE) return heed_images_epoch_batches(data, rows);
-    if (m->kind == HEED_INPUT_CAPTION) return heed_captions_epoch_batches(data, rows);
-    return reads_pairs(m) ? heed_pairs_epoch_batches(data, rows) : 1;
+    return data && k->epoch_batches ? k->epoch_batches(data, rows) : 1;
 }
 
 /* ---- settings ---- */
 
 bool heed_model_check(const heed_model *m, const heed_config *f) {
     return m && heed_config_check(f, m->conditions) &&
-           heed_config_check(f, heed_data_kind_of(heed_model_spec(m))->conditions) &&
+           heed_config_check(f, heed_model_data(m)->conditions) &&
            heed_config_check(f, heed__fit_conditions);
 }
 

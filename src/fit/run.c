@@ -17,7 +17,7 @@ double heed__batch_weight(const heed_batch *b) {
 }
 
 /* For a model without metrics only the loss is summed. */
-bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, void *data,
+bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
                          heed_batch_at at, heed_batch *out, heed_score *score) {
     heed_ctx *c = heed_tape_ctx(t);
     heed_batch own, *b = out ? out : &own;
@@ -52,7 +52,8 @@ bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
     return true;
 }
 
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *data, int rows) {
+heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                         int rows) {
     heed_score score = {0};
     if (!t || !m || !self || rows < 1 || heed__stopped(heed_tape_ctx(t))) return score;
     heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
@@ -63,7 +64,7 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, void *da
 heed_reader heed_run_reader(const heed_run *r) {
     if (!r) return (heed_reader){.c = NULL};
     return (heed_reader){.c = r->c,
-                         .spec = heed_model_spec(r->model),
+                         .kind = heed_model_data(r->model),
                          .config = r->config,
                          .tokenizer = r->tokenizer,
                          .source = r->source};
@@ -328,13 +329,17 @@ bool heed__run_refuse(heed_ctx *c, const char *dir) {
                      dir);
 }
 
+static bool is_text(const heed_model *m) {
+    return heed_model_data(m)->lines && !heed_model_data(m)->tables;
+}
+
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the
  * first text model, if there is one. */
 static bool check_run(heed_ctx *c, const char *dir, const heed_model *const *models) {
     const char *slash = strrchr(dir, '/');
     char folder[1024];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - dir) : 0, dir);
-    while (models && *models && (*models)->kind != HEED_INPUT_TOKENS) models++;
+    while (models && *models && !is_text(*models)) models++;
     bool file = heed__os_exists(dir) && !heed__os_is_dir(dir);
     if (file && *folder && heed__run_has(c, folder, "config.conf"))
         return heed_fail(c, HEED_DATA,

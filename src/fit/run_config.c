@@ -78,7 +78,7 @@ bool heed__run_config_read(heed_ctx *c, const heed_model *m, const char *dir,
     heed__free(bytes);
     heed_text_free(&path);
     const heed_option *tables[6] = {heed_train_options};
-    const heed_data_kind *kind = heed_data_kind_of(heed_model_spec(m));
+    const heed_data_kind *kind = heed_model_data(m);
     int count = 1;
     if (kind) tables[count++] = kind->options;
     if (m->options) tables[count++] = m->options;

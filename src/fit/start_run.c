@@ -105,7 +105,7 @@ static bool take_model(heed_config *f, const heed_model *m, const heed_run *run,
  * The dense layer of its pooler, if it has one, is for the output of [CLS]. */
 static bool take_brackets(heed_config *f, const heed_model *m, const heed_run *run,
                           heed_text *said) {
-    if (!run->model->bracket || !find(m->options, "bracket")) return true;
+    if (!heed_model_data(run->model)->mask || !find(m->options, "bracket")) return true;
     const heed_option *pool = find(m->options, "pool");
     bool pooler = pool && accepts(pool, "cls") && find(run->model->options, "pooler") &&
                   heed_config_bool(run->config, "pooler");
@@ -143,8 +143,8 @@ static bool check_data(heed_ctx *c, const heed_model *m, const heed_run *run) {
         if (has && find(run->model->options, keys[i])) return true;
         any = any || has;
     }
-    const heed_data_kind *to = heed_data_kind_of(heed_model_spec(m));
-    const heed_data_kind *from = heed_data_kind_of(heed_model_spec(run->model));
+    const heed_data_kind *to = heed_model_data(m);
+    const heed_data_kind *from = heed_model_data(run->model);
     return !any || heed_fail(c, HEED_USAGE,
                              "run to start from reads other data: %s: expected a run like those of "
                              "%s, which reads %s, found one of %s, which reads %s",

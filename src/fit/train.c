@@ -26,8 +26,7 @@ static const heed_fit_result nothing = {.loss = NAN,
 
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
     if (heed__stopped(c) || !m) return NULL;
-    const heed_option *tables[] = {heed_train_options,
-                                   heed_data_kind_of(heed_model_spec(m))->options, NULL};
+    const heed_option *tables[] = {heed_train_options, heed_model_data(m)->options, NULL};
     return heed_model_config(c, m, tables);
 }
 
@@ -37,7 +36,7 @@ static heed_fit_result fit(heed_ctx *c, const heed_train_args *a, heed_config *f
                                         .from = from,
                                         .models = a->models,
                                         .config = f,
-                                        .data = d->batches,
+                                        .data = d,
                                         .data_checksum = d->checksum,
                                         .tokenizer = d->tokenizer,
                                         .source = d->source,
@@ -102,7 +101,7 @@ heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, hee
         how->labels = of_run.list;
         how->label_count = of_run.count;
     }
-    heed_data *d = ok ? heed_data_open(c, f, heed_model_spec(m), how) : NULL;
+    heed_data *d = ok ? heed_data_open(c, f, heed_model_data(m), how) : NULL;
     if (d && !how->run) heed_model_choose(m, f, d, chosen);
     how->labels = NULL;
     heed__labels_free(&of_run);
@@ -140,9 +139,9 @@ static bool is_complete(heed_ctx *c, const heed_train_args *a) {
     if (!a->model) return heed_fail(c, HEED_USAGE, "training requires a model: `model` is NULL");
     if (a->resume && !a->run)
         return heed_fail(c, HEED_USAGE, "resuming requires the folder of a run: `run` is NULL");
-    if (!a->resume && !a->data && a->model->kind != HEED_INPUT_DENSE)
+    if (!a->resume && !a->data && heed_model_data(a->model)->open)
         return heed_fail(c, HEED_USAGE, "training requires data: `data` is NULL: expected %s",
-                         heed_data_kind_of(heed_model_spec(a->model))->noun);
+                         heed_model_data(a->model)->noun);
     return true;
 }
 

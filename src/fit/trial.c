@@ -34,7 +34,7 @@ static int64_t largest_step(const heed__fitting *f) {
     enum { WINDOW = 64 };
     const heed_model *m = f->a->model;
     int64_t step = f->state.step, largest = step;
-    bool varies = !m->batch && m->kind != HEED_INPUT_PICTURE && m->kind != HEED_INPUT_CAPTION;
+    bool varies = !m->batch && heed_model_data(m)->varied;
     double most = 0;
     for (int64_t i = step; varies && !f->set.full_batch && i < step + WINDOW; i++) {
         heed_batch b = {0};

@@ -8,8 +8,7 @@
 
 /* Axes of an example with a target: the source or picture, the target, and the decoder's input. */
 static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
-    heed_input_kind kind = r->model->kind;
-    bool target = kind == HEED_INPUT_PAIR || kind == HEED_INPUT_CAPTION;
+    bool target = heed_model_data(r->model)->target;
     int queries = !target || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
     return (heed_record_block){.path = a->path,
                                .stack = a->stack,
@@ -131,7 +130,8 @@ static void describe(heed_record *record, const heed_inspection *s) {
         count = (int)heed_config_int(r->config, "layers");
     else
         while (r->model->attending && r->model->attending(r->self, count, &a)) count++;
-    if (r->model->kind != HEED_INPUT_CAPTION) /* whose encoder may have none of the blocks */
+    const heed_data_kind *kind = heed_model_data(r->model);
+    if (!kind->pictures || !kind->target) /* whose encoder may have none of the blocks */
         snprintf(layers, sizeof layers, " of %d layer%s", count, count == 1 ? "" : "s");
     snprintf(model, sizeof model, "%s%s%s", r->model->name, layers, step);
     heed_record_describe(

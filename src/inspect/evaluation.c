@@ -30,7 +30,7 @@ bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const 
                        const char *key, const char *other) {
     heed__run_config own = {0};
     if (heed__stopped(c) || !m || !dir || !key || !other) return false;
-    if (m->kind == HEED_INPUT_DENSE) return true;
+    if (!heed_model_data(m)->open) return true;
     bool ok = (f || heed__run_config_read(c, m, dir, &own)) &&
               has_data(c, dir, f ? f : own.config, key, other);
     heed_config_free(own.config);
@@ -57,8 +57,8 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
     if (!r || !f || heed__stopped(r->c)) return NULL;
     heed_data_args a = how ? *how : (heed_data_args){0};
     const char *part = a.part, *val = heed_config_has(f, "val") ? heed_config_text(f, "val") : "";
-    heed_input_spec spec = heed_model_spec(r->model);
-    bool with_val = heed__os_is_file(val), split = with_val || spec.kind == HEED_INPUT_CAPTION;
+    const heed_data_kind *kind = heed_model_data(r->model);
+    bool with_val = heed__os_is_file(val), split = with_val || kind->split;
     bool other = path && !heed__os_same(heed_config_text(f, "data"), path);
     bool there = other && (heed__os_is_file(path) || heed__os_is_dir(path));
     bool is_val = there && with_val && (heed__os_same(path, val) || same_bytes(r->c, path, val));
@@ -71,7 +71,7 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
     a.label_count = r->label_count;
     if (path && !heed_config_set(f, "data", path, "data", HEED_FROM_FLAG)) return NULL;
     if (perhaps) a.part = NULL;
-    heed_data *d = heed_data_open(r->c, f, spec, &a);
+    heed_data *d = heed_data_open(r->c, f, kind, &a);
     bool copy = d && perhaps && d->checksum == r->data_checksum;
     bool parted = !d && perhaps && split && heed_ctx_status(r->c) != HEED_INTERRUPTED;
     if (parted) heed_clear(r->c); /* too little for parts, at least */
@@ -79,7 +79,7 @@ heed_data *heed_run_data(const heed_run *r, heed_config *f, const char *path,
         heed_data_close(d);
         a.all = !copy;
         a.part = part;
-        d = heed_data_open(r->c, f, spec, &a);
+        d = heed_data_open(r->c, f, kind, &a);
     }
     if (d) d->is_val = is_val;
     return d;

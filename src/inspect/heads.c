@@ -249,8 +249,7 @@ static void count_induction(const heed_tensor *w, heed_head_table *h, int layer,
 /* Only where rows predict the next token and all layers are causal. */
 static bool measure_induction(heed_run *r, heed_head_table *h) {
     const heed_model *m = r->model;
-    if (m->kind != HEED_INPUT_TOKENS || m->answers != HEED_ANSWER_NEXT || !m->logits ||
-        !heed_config_has(r->config, "block"))
+    if (!heed_model_data(m)->ahead || !m->logits || !heed_config_has(r->config, "block"))
         return true;
     for (int i = 0; i < h->layer_count; i++)
         if (!h->layers[i].causal) return true;

@@ -26,7 +26,7 @@ typedef struct {
 
 /* True for a picture model without patches: positions are cells of the last feature map. */
 static bool has_cells(const heed_inspection *s) {
-    return s->run->model->kind == HEED_INPUT_PICTURE && !s->run->model->embedding;
+    return s->dims == 4 && !s->read && !s->run->model->embedding;
 }
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */

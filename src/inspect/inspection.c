@@ -2,18 +2,112 @@
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
+#include "tokenizer/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- words ---- */
+
+/* Appends the text of token i, as it is decoded after those before it: with a space if it begins a
+ * word. The bytes of a character are several tokens, of which the last one changes what the others
+ * were decoded to. */
+static void spell(const heed_run *r, const heed_sequence *of, size_t i, size_t *at, size_t *ends,
+                  heed_text *out) {
+    heed_text before = {.c = r->c}, all = {.c = r->c};
+    size_t window = i < 3 ? i : 3, same = 0;
+    heed_decode(r->tokenizer, of->tokens.ids + i - window, window, &before);
+    heed_decode(r->tokenizer, of->tokens.ids + i - window, window + 1, &all);
+    while (same < before.n && same < all.n && before.s[same] == all.s[same]) same++;
+    while (same && same < all.n && (all.s[same] & 0xC0) == 0x80) same--;
+    out->n -= out->n < before.n - same ? out->n : before.n - same;
+    for (size_t k = i - window; k < i; k++) {
+        if (at[k] > out->n) at[k] = out->n + 1;
+        if (ends[k] > out->n) ends[k] = out->n + 1;
+    }
+    at[i] = out->n + (before.n > same);
+    heed_text_put(out, all.s ? all.s + same : "", all.n - same);
+    ends[i] = out->n;
+    heed_text_free(&before);
+    heed_text_free(&all);
+}
+
+/* Whether a word begins at byte `begin` after a token that ends at `end`: there is a space or a
+ * punctuation mark; of words that are given (spaced), only a space. */
+static bool divides(const char *text, size_t end, size_t begin, bool spaced) {
+    bool within = (text[begin] & 0xC0) == 0x80; /* a character */
+    if (within || begin < end) return false;
+    do end--;
+    while (end && (text[end] & 0xC0) == 0x80);
+    while (end <= begin && text[end]) {
+        int32_t c;
+        end += heed_utf8_read(text + end, SIZE_MAX, &c);
+        if (heed__is_space(c) || (!spaced && heed__is_single(c))) return true;
+    }
+    return false;
+}
+
+/* Copies what a word covers, without spaces at its ends, unless there is nothing else. */
+static char *word_text(heed_ctx *c, const char *text, size_t begin, size_t end) {
+    heed_text word = {.c = c};
+    size_t from = begin, to = end;
+    while (from < to && strchr(" \t\r\n", text[from])) from++;
+    while (to > from && strchr(" \t\r\n", text[to - 1])) to--;
+    if (from == to) from = begin, to = end;
+    heed_text_put(&word, text + from, to - from);
+    return word.s;
+}
+
+/* The words of tokens: those of the text that they cover, else as they are decoded. */
+static char **words_of(const heed_inspection *s, const heed_sequence *of, const char *text) {
+    const heed_run *r = s->run;
+    const heed_tokens *k = &of->tokens;
+    size_t n = k->count, length = text ? strlen(text) : 0;
+    size_t *at = heed__alloc_array(r->c, n + 1, sizeof *at);
+    size_t *ends = heed__alloc_array(r->c, n + 1, sizeof *ends);
+    char **words = heed__alloc_array(r->c, n + 1, sizeof *words);
+    heed_text decoded = {.c = r->c};
+    bool covered = false, spaced = s->example.words && of == &s->example.text;
+    for (size_t i = 0; i < n; i++) covered |= k->end[i] > k->begin[i];
+    for (size_t i = 0; i < n; i++) covered &= k->end[i] <= length;
+    bool ok = at && ends && words;
+    for (size_t i = 0; ok && i < n; i++) {
+        at[i] = covered ? k->begin[i] : decoded.n;
+        ends[i] = covered ? k->end[i] : decoded.n;
+        if (!covered && r->tokenizer && !of->special[i]) spell(r, of, i, at, ends, &decoded);
+    }
+    if (!covered) text = decoded.s;
+    for (size_t i = 0, next; ok && i < n; i = next) {
+        size_t end = ends[i];
+        for (next = i + 1;
+             next < n && end > at[i] && !of->special[next] && (!covered || ends[next] > at[next]) &&
+             !divides(text, ends[next - 1], at[next], spaced);
+             next++) {
+            if (ends[next] > end) end = ends[next];
+            words[next] = heed__copy_text(r->c, "");
+        }
+        words[i] =
+            end > at[i] ? word_text(r->c, text, at[i], end) : heed__copy_text(r->c, of->labels[i]);
+    }
+    heed_text_free(&decoded);
+    heed__free(at);
+    heed__free(ends);
+    return words;
+}
+
 /* ---- axes ---- */
 
-static void add_sequence(heed_inspection *s, const char *name, const heed_sequence *of) {
-    s->axes[s->axis_count++] = (heed_record_axis){.name = name,
-                                                  .count = (int)of->tokens.count,
-                                                  .labels = (const char *const *)of->labels,
-                                                  .special = of->special};
+/* text: what the tokens cover; NULL: nothing. */
+static void add_sequence(heed_inspection *s, const char *name, const heed_sequence *of,
+                         const char *text) {
+    int i = s->axis_count++;
+    s->words[i] = words_of(s, of, text);
+    s->axes[i] = (heed_record_axis){.name = name,
+                                    .count = (int)of->tokens.count,
+                                    .labels = (const char *const *)of->labels,
+                                    .special = of->special,
+                                    .words = (const char *const *)s->words[i]};
 }
 
 /* An axis whose labels are to be filled in, with set_label. */
@@ -45,9 +139,13 @@ static bool add_target(heed_inspection *s) {
     s->target = target->tokens.ids;
     s->target_count = (int)n;
     s->read = heed__alloc_array(s->run->c, n, sizeof *s->read);
-    add_sequence(s, "target", target);
-    const heed_record_axis *axis = add_axis(s, "target input", (int)n);
-    for (int i = 0; s->read && i < axis->count; i++) {
+    add_sequence(s, "target", target, NULL);
+    heed_record_axis *axis = add_axis(s, "target input", (int)n);
+    char **words = heed__alloc_array(s->run->c, n + 1, sizeof *words);
+    s->words[s->axis_count - 1] = words;
+    axis->words = (const char *const *)words;
+    for (int i = 0; s->read && words && i < axis->count; i++) {
+        words[i] = heed__copy_text(s->run->c, i ? axis[-1].words[i - 1] : "[CLS]");
         s->read[i] = i ? s->target[i - 1] : cls;
         set_label(s, i, i ? target->special[i - 1] : true,
                   i ? heed_token_text(s->run->tokenizer, s->read[i]) : "[CLS]");
@@ -81,57 +179,24 @@ static void add_positions(heed_inspection *s, int count) {
 
 /* ---- questions ---- */
 
-static void ask(heed_inspection *s, int axis, int query, int row, const char *says) {
-    heed_question *q = &s->questions[s->question_count++];
-    *q = (heed_question){.axis = axis, .query = query, .row = row};
-    snprintf(q->says, sizeof q->says, "%s", says);
+static const heed_data_kind *kind_of(const heed_inspection *s) {
+    return heed_model_data(s->run->model);
 }
 
-/* At every token, asks for the one `ahead` positions after it. Tokens count from 1, as on the
- * screen. */
-static void ask_tokens(heed_inspection *s, int axis, int ahead) {
-    for (int i = 0; i < s->axes[axis].count; i++) {
-        char says[32];
-        snprintf(says, sizeof says, "token %d", i + 1 + ahead);
-        ask(s, axis, i, i, says);
-    }
-}
-
+/* A prediction about the entire input is that of [CLS], if the picture has one. */
 static bool ask_all(heed_inspection *s) {
-    const heed_run *r = s->run;
-    const size_t *words = s->example.words;
-    int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1;
-    size_t most = (size_t)s->axes[s->target != NULL].count + 1;
-    s->questions = heed__alloc_array(r->c, most, sizeof *s->questions);
-    if (!s->questions) return false;
-    switch (r->model->answers) {
-    case HEED_ANSWER_INPUT:
-        ask(s, 0, s->axes[0].first ? 0 : -1, 0, "the class");
-        break;
-    case HEED_ANSWER_MASKED:
-        for (int i = 0; i < s->count; i++)
-            if (s->ids[i] == mask) ask(s, 0, i, s->question_count, "[MASK]");
-        break;
-    case HEED_ANSWER_NEXT:
-        ask_tokens(s, s->target != NULL, 1);
-        break;
-    case HEED_ANSWER_SAME:
-        if (s->target)
-            ask_tokens(s, 1, 0);
-        else
-            for (int i = 0; i < (words ? (int)s->example.word_count : s->axes[0].count); i++) {
-                int at = words ? (int)words[i] : i;
-                if (at != HEED_NO_TOKEN) ask(s, 0, at, at, "the label");
-            }
-        break;
-    case HEED_ANSWER_PICTURE: /* there is nothing to choose among */
-        break;
-    }
+    heed_reader how = heed_run_reader(s->run);
+    int positions = s->axes[s->target != NULL].count;
+    s->questions = heed__alloc_array(s->run->c, (size_t)positions + 1, sizeof *s->questions);
+    if (!s->questions || !kind_of(s)->ask) return s->questions != NULL;
+    s->question_count = kind_of(s)->ask(&how, &s->example, positions, s->questions);
+    heed_question *first = s->questions;
+    if (s->question_count && first->query < 0 && s->axes[0].first) first->query = 0;
     return true;
 }
 
 bool heed__inspection_has_questions(const heed_inspection *s) {
-    if (s->run->model->answers == HEED_ANSWER_PICTURE)
+    if (!kind_of(s)->ask)
         return heed_fail(s->run->c, HEED_USAGE,
                          "nothing is chosen here: %s predicts pixels: expected a model that "
                          "predicts a class or tokens",
@@ -166,10 +231,8 @@ static bool set_title(heed_inspection *s, const char *text) {
 }
 
 static bool wrong_kind(const heed_run *r) {
-    static const char *const reads[] = {"numbers",        "texts", "pictures",
-                                        "pairs of texts", "texts", "pictures"};
     return heed_fail(r->c, HEED_USAGE, "the input does not fit the model: %s reads %s",
-                     r->model->name, reads[r->model->kind]);
+                     r->model->name, heed_model_data(r->model)->reads);
 }
 
 /* The positions that a picture model without a grid attends to, found by a pass; 0: none. */
@@ -208,9 +271,7 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     if (!begin(s, r) || !example) return false;
     s->example = *example;
     *example = (heed_example){0};
-    bool caption = r->model->kind == HEED_INPUT_CAPTION;
-    bool picture = caption || r->model->kind == HEED_INPUT_PICTURE;
-    bool target = caption || r->model->kind == HEED_INPUT_PAIR;
+    bool picture = kind_of(s)->pictures, target = kind_of(s)->target;
     if ((picture ? !s->example.x : !s->example.text.labels) ||
         (target && !s->example.target.labels))
         return wrong_kind(r);
@@ -228,7 +289,7 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     } else {
         s->ids = s->example.text.tokens.ids;
         s->count = (int)s->example.text.tokens.count;
-        add_sequence(s, target ? "source" : "text", &s->example.text);
+        add_sequence(s, target ? "source" : "text", &s->example.text, *title ? title : NULL);
     }
     if (target && !add_target(s)) return false;
     return set_title(s, title) && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
@@ -270,7 +331,7 @@ bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, siz
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
     bool ok = heed_example_text(&how, text, n, &e);
-    if (ok && r->model->kind == HEED_INPUT_PAIR)
+    if (ok && kind_of(s)->target)
         ok = target ? heed_example_target(&how, target, strlen(target), &e)
                     : make_target(r, &how, &e);
     ok = ok && heed_text_put(&title, text, n) && heed_inspection_open(s, r, &e, title.s);
@@ -307,7 +368,7 @@ bool heed_inspection_caption(heed_inspection *s, heed_run *r, heed_picture *p, c
     heed_reader how = heed_run_reader(r);
     how.show = true;
     bool ok = heed_example_picture(&how, p, name, &e);
-    if (ok && r->model->kind == HEED_INPUT_CAPTION)
+    if (ok && kind_of(s)->target)
         ok = caption ? heed_example_target(&how, caption, strlen(caption), &e)
                      : make_target(r, &how, &e);
     ok = ok && heed_inspection_open(s, r, &e, name);
@@ -324,7 +385,7 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
     size_t n = dims == 2 || dims == 3;
     if (!begin(s, r) || !x || !shape) return false;
     s->dims = dims;
-    if (r->model->kind != HEED_INPUT_DENSE) return wrong_kind(r);
+    if (kind_of(s)->open) return wrong_kind(r);
     for (int i = 0; i < dims && n; i++) n *= (size_t)(shape[i] > 0 ? shape[i] : 0);
     if (n == 0 || shape[0] != 1)
         return heed_fail(r->c, HEED_USAGE,
@@ -340,8 +401,10 @@ void heed_inspection_free(heed_inspection *s) {
     if (!s) return;
     for (int a = 0; a < s->axis_count; a++) {
         for (int i = 0; s->labels[a] && i < s->axes[a].count; i++) heed__free(s->labels[a][i]);
+        for (int i = 0; s->words[a] && i < s->axes[a].count; i++) heed__free(s->words[a][i]);
         heed__free(s->labels[a]);
         heed__free(s->special[a]);
+        heed__free(s->words[a]);
     }
     void *own[] = {s->questions, s->title, s->read};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) heed__free(own[i]);
@@ -371,7 +434,7 @@ static heed_tensor *numbers_of(const heed_inspection *s, heed_tape *t, int rows)
 
 bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, bool all,
                              heed_model_input *out) {
-    bool masked = s->run->model->answers == HEED_ANSWER_MASKED && !all && s->question_count > 0;
+    bool masked = kind_of(s)->mask && !all && s->question_count > 0;
     *out =
         (heed_model_input){.x = s->x ? numbers_of(s, t, rows) : ids_of(t, s->ids, s->count, rows)};
     if (s->read) out->target = ids_of(t, s->read, s->target_count, rows);
@@ -401,7 +464,7 @@ heed_tensor *heed_inspection_logits(const heed_inspection *s, heed_tape *t) {
 
 /* Whether a class is a special token, which no word of a text is, of a model that guesses words. */
 static bool is_no_word(const heed_inspection *s, int class) {
-    if (s->run->model->answers != HEED_ANSWER_MASKED) return false;
+    if (!kind_of(s)->mask) return false;
     heed_specials x = heed_tokenizer_specials(s->run->tokenizer);
     return class == x.unk || class == x.pad || class == x.cls || class == x.sep || class == x.mask;
 }
@@ -439,9 +502,8 @@ int heed_inspection_class(const heed_inspection *s, const heed_question *q, cons
 
 const char *heed_class_label(const heed_run *r, int class_index, char number[16]) {
     if (!r) return "?";
-    heed_answer answers = r->model->answers;
-    bool tokens = answers == HEED_ANSWER_MASKED || answers == HEED_ANSWER_NEXT ||
-                  r->model->kind == HEED_INPUT_PAIR || r->model->kind == HEED_INPUT_CAPTION;
+    const heed_data_kind *kind = heed_model_data(r->model);
+    bool tokens = kind->mask || kind->ahead || kind->target;
     if (tokens && r->tokenizer) return heed_token_text(r->tokenizer, class_index);
     if (r->labels && class_index >= 0 && class_index < r->label_count)
         return r->labels[class_index];
@@ -454,5 +516,5 @@ heed_stack heed__inspection_stack(const heed_inspection *s) {
     heed_attending first;
     if (s->read) return HEED_CROSS;
     if (m->attending && m->attending(s->run->self, 0, &first)) return first.stack;
-    return m->answers == HEED_ANSWER_NEXT ? HEED_DECODER : HEED_ENCODER;
+    return kind_of(s)->ahead ? HEED_DECODER : HEED_ENCODER;
 }

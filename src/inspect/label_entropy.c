@@ -42,14 +42,13 @@ double heed_label_entropy(const heed_model *m, void *self, const heed_data *d, i
     enum { BATCHES = 200, LABELS = 50000 };
     tally t = {.c = d ? d->c : NULL};
     if (!m || !d || rows < 1 || heed__stopped(d->c)) return (double)NAN;
-    bool classes = d->label_count > 0,
-         texts = m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_PAIR;
+    bool classes = d->label_count > 0, texts = d->kind->perplexity && !d->kind->pictures;
     bool ok = classes || texts;
     for (int i = 0; ok && i < d->label_count; i++)
         ok = count(&t, (size_t)i, (double)heed_data_count(d, i));
     for (uint64_t i = 0; ok && !classes && i < BATCHES && t.all < LABELS; i++) {
         heed_batch b = {0};
-        ok = heed_model_batch(m, self, d->batches, (heed_batch_at){.index = i, .rows = rows}, &b) &&
+        ok = heed_model_batch(m, self, d, (heed_batch_at){.index = i, .rows = rows}, &b) &&
              count_batch(&t, &b);
     }
     double h = ok ? entropy(&t, !classes) : (double)NAN;

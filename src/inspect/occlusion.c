@@ -83,7 +83,7 @@ static bool advance(const occlusion *o, int done, int all) {
  * (bytes) a blank, or a full stop for a blank. */
 static int32_t cover_of(const heed_inspection *s, const heed_tokenizer *k, int32_t id) {
     heed_specials x = heed_tokenizer_specials(k);
-    if (s->run->model->answers == HEED_ANSWER_MASKED && x.mask >= 0) return x.mask;
+    if (heed_model_data(s->run->model)->mask && x.mask >= 0) return x.mask;
     if (x.unk >= 0) return x.unk;
     int32_t blank = heed_token_id(k, " ");
     return id == blank ? heed_token_id(k, ".") : blank;

@@ -14,7 +14,8 @@ static unsigned char byte_of(double v) { return (unsigned char)lround(255 * fmin
 
 static bool takes_pictures(const heed_run *r) {
     const heed_model *m = r->model;
-    return (m->kind == HEED_INPUT_PICTURE && m->answers == HEED_ANSWER_PICTURE && m->logits) ||
+    const heed_data_kind *kind = heed_model_data(m);
+    return (kind->pictures && !kind->ask && m->logits) ||
            heed_fail(r->c, HEED_USAGE,
                      "there is no reconstruction: %s does not predict pixels: expected a model "
                      "whose answer is a picture",
@@ -125,7 +126,7 @@ static bool add_codes(heed_run *r, const heed_batch *b, const heed_image_transfo
 bool heed_codes_read(heed_run *r, heed_images *images, heed_part part, int rows, heed_codes *out) {
     if (out) *out = (heed_codes){.count = 0};
     if (!r || !images || !out || heed__stopped(r->c)) return false;
-    if (r->model->kind != HEED_INPUT_PICTURE || !r->model->code)
+    if (!heed_model_data(r->model)->pictures || !r->model->code)
         return heed_fail(r->c, HEED_USAGE, "there is no code: %s has no layer for one",
                          r->model->name);
     const heed_images_info *about = heed_images_about(images);
@@ -146,25 +147,84 @@ void heed_codes_free(heed_codes *k) {
     *k = (heed_codes){.count = 0};
 }
 
-/* Projects the codes on their first two components. */
-static bool project(const heed_codes *k, const heed_moments *m, double *xy, double *share) {
-    size_t n = (size_t)k->width, count = (size_t)k->count;
-    double variance[2], all = 0, *axes = heed__alloc_array(m->c, 2 * n, sizeof *axes);
-    if (!axes || !heed_principal(m, 2, axes, variance)) {
-        heed__free(axes);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) all += m->covariance[i * n + i];
-    for (size_t i = 0; i < count; i++)
-        for (size_t axis = 0; axis < 2; axis++) {
-            double sum = 0;
-            for (size_t j = 0; j < n; j++)
-                sum += axes[axis * n + j] * ((double)k->x[i * n + j] - m->mean[j]);
-            xy[axis * count + i] = sum;
+/* The covariance of the codes, and what is needed to follow its axes. */
+typedef struct {
+    size_t n;
+    double *mean, *axis;         /* (n), (2,n) */
+    double *next;                /* (n): work */
+    const heed_real *covariance; /* (n,n), times the number of codes; of the tape */
+} spread;
+
+/* In float, a large mean would cost digits of the covariance: it is subtracted first. */
+static bool measure(const heed_codes *k, heed_tape *t, spread *s) {
+    size_t n = s->n, all = (size_t)k->count * n;
+    for (size_t i = 0; i < all; i++) s->mean[i % n] += (double)k->x[i] / k->count;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *x = heed_input(t, k->x, 2, (int[]){k->count, k->width});
+    for (size_t i = 0; x && i < all; i++) x->x[i] = (heed_real)((double)k->x[i] - s->mean[i % n]);
+    const heed_tensor *products = heed_matmul_tn(t, x, x);
+    if (products) s->covariance = products->x;
+    return products != NULL;
+}
+
+static double dot(const double *a, const double *b, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* Finds principal component `index` (0, then 1), with its largest entry positive, by power
+ * iteration, and returns its variance. Golub & Van Loan 2013, sec. 8.2.1. */
+static double follow(const spread *s, size_t index) {
+    enum { MOST = 2000 };
+    size_t n = s->n, largest = 0;
+    double *axis = s->axis + index * n, variance = 0, before = -1;
+    heed_random start = heed_random_at(1, "principal", index, 0);
+    for (size_t i = 0; i < n; i++) axis[i] = heed_random_normal(&start, i);
+    for (int step = 0; step < MOST && variance > before * (1 + 1e-12); step++) {
+        double along = index ? dot(axis, s->axis, n) : 0;
+        for (size_t i = 0; i < n && index; i++) axis[i] -= along * s->axis[i];
+        double size = sqrt(dot(axis, axis, n));
+        for (size_t i = 0; i < n; i++) axis[i] = size > 0 ? axis[i] / size : 0;
+        for (size_t i = 0; i < n; i++) {
+            s->next[i] = 0;
+            for (size_t j = 0; j < n; j++) s->next[i] += (double)s->covariance[i * n + j] * axis[j];
         }
-    *share = all > 0 ? (variance[0] + variance[1]) / all : 0;
-    heed__free(axes);
-    return true;
+        before = variance;
+        variance = dot(axis, s->next, n);
+        if (variance > before) memcpy(axis, s->next, n * sizeof *axis);
+    }
+    double size = sqrt(dot(axis, axis, n));
+    for (size_t i = 1; i < n; i++)
+        if (fabs(axis[i]) > fabs(axis[largest])) largest = i;
+    if (axis[largest] < 0) size = -size;
+    for (size_t i = 0; i < n && size != 0; i++) axis[i] /= size;
+    return variance;
+}
+
+/* Projects the codes on their first two components. */
+static bool project(heed_ctx *c, heed_tape *t, const heed_codes *k, double *xy, double *share) {
+    enum { MOST = 4096 };
+    size_t n = (size_t)k->width, count = (size_t)k->count;
+    if (n > MOST)
+        return heed_fail(c, HEED_USAGE,
+                         "the codes have too many numbers for a plane: expected at most %d, found "
+                         "%zu",
+                         MOST, n);
+    double all = 0, *memory = heed__alloc_array(c, 4 * n, sizeof *memory);
+    spread s = {.n = n, .mean = memory, .axis = memory + n, .next = memory + 3 * n};
+    bool ok = memory && measure(k, t, &s);
+    double both = ok ? follow(&s, 0) : 0;
+    if (ok) both += follow(&s, 1);
+    for (size_t i = 0; ok && i < n; i++) all += (double)s.covariance[i * n + i];
+    for (size_t i = 0; ok && i < 2 * count * n; i++) {
+        size_t axis = i / n / count, row = i / n % count, j = i % n;
+        double *to = &xy[axis * count + row];
+        *to = (j ? *to : 0) + s.axis[axis * n + j] * ((double)k->x[row * n + j] - s.mean[j]);
+    }
+    *share = all > 0 ? both / all : 0;
+    heed__free(memory);
+    return ok;
 }
 
 bool heed_codes_plane(heed_ctx *c, const heed_codes *k, double *xy, double *share) {
@@ -176,11 +236,8 @@ bool heed_codes_plane(heed_ctx *c, const heed_codes *k, double *xy, double *shar
         xy[i] = axis < (size_t)k->width ? (double)k->x[row * (size_t)k->width + axis] : 0;
     }
     if (k->width <= 2) return true;
-    heed_moments m;
     heed_tape *t = heed_tape_new(c);
-    bool ok = heed_moments_open(&m, c, k->width) && heed_moments_add(&m, t, k->x, k->count) &&
-              heed_moments_end(&m) && project(k, &m, xy, share);
-    heed_moments_free(&m);
+    bool ok = t && project(c, t, k, xy, share);
     heed_tape_free(t);
     return ok;
 }

@@ -41,11 +41,9 @@ static bool add_row(heed_snapshots *s, size_t index) {
     heed_batch b = {0};
     heed_text text = {.c = s->c};
     size_t n = 0, rare = 0, most = (size_t)s->tokens, all = 0;
-    bool masked = s->run.model->answers == HEED_ANSWER_MASKED;
+    bool masked = s->data->kind->mask;
     heed_batch_at at = {.val = true, .index = index, .rows = 1};
-    if (masked ? !heed_mlm_batch(s->data->batches, at, 0.15, &b)
-               : !heed_gpt_batch(s->data->batches, at, &b))
-        return false;
+    if (!s->data->kind->batch(s->data, at, &b)) return false;
     int32_t *ids =
         heed__alloc_array(s->c, most < (size_t)b.len ? most : (size_t)b.len, sizeof *ids);
     if (!ids) return false;
@@ -74,7 +72,7 @@ static bool add_row(heed_snapshots *s, size_t index) {
 static bool add_pair(heed_snapshots *s, size_t index) {
     heed_pair pair;
     heed_text target = {.c = s->c};
-    bool both = s->run.model->kind == HEED_INPUT_PAIR;
+    bool both = s->data->kind->target;
     if (!heed_pairs_get(s->data->batches, !s->data->no_val, index, &pair)) return false;
     bool ok = (!both || heed_text_put(&target, pair.target, pair.target_n)) &&
               add_text(s, pair.source, pair.source_n, both ? target.s : NULL);
@@ -126,15 +124,14 @@ static bool add_file(heed_snapshots *s, const char *path) {
 /* "source TAB target" for models of pairs, "file TAB caption" for those of captions. */
 static bool add_given(heed_snapshots *s, const char *given) {
     const char *tab = strchr(given, '\t');
-    heed_input_kind kind = s->run.model->kind;
-    if (kind == HEED_INPUT_PICTURE) return add_file(s, given);
-    if (kind != HEED_INPUT_PAIR && kind != HEED_INPUT_CAPTION)
-        return add_text(s, given, strlen(given), NULL);
+    bool pictures = s->data->kind->pictures;
+    if (!s->data->kind->target)
+        return pictures ? add_file(s, given) : add_text(s, given, strlen(given), NULL);
     if (!tab)
         return heed_fail(s->c, HEED_USAGE, "`snapshot-input`: expected %s, found no tab",
-                         kind == HEED_INPUT_PAIR ? "a source, a tab and its target"
-                                                 : "a picture's file, a tab and its caption");
-    if (kind == HEED_INPUT_CAPTION) {
+                         pictures ? "a picture's file, a tab and its caption"
+                                  : "a source, a tab and its target");
+    if (pictures) {
         heed_text path = {.c = s->c};
         bool ok = put_caption(s, tab + 1, strlen(tab + 1)) &&
                   heed_text_put(&path, given, (size_t)(tab - given)) &&
@@ -150,13 +147,14 @@ static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
     bool (*add)(heed_snapshots *, size_t) = add_pair, ok = true;
     size_t items = a->items > 0 ? (size_t)a->items : 1, most;
     if (a->input && *a->input) return add_given(s, a->input);
-    if (s->run.model->kind == HEED_INPUT_TOKENS) {
+    const heed_data_kind *kind = s->data->kind;
+    if (!kind->tables) {
         add = add_row;
         most = (size_t)heed_corpus_eval_batches(batches, 1);
-    } else if (s->run.model->kind == HEED_INPUT_PICTURE) {
+    } else if (kind->pictures && !kind->target) {
         add = add_picture;
         most = heed_images_count(batches, part_of(s), -1);
-    } else if (s->run.model->kind == HEED_INPUT_CAPTION) {
+    } else if (kind->pictures) {
         const heed_captions_info *about = heed_captions_about(batches);
         add = add_captioned;
         most = s->data->no_val ? about->pictures : about->val_pictures;
@@ -182,7 +180,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
     if (!m || !d || heed__stopped(d->c) || !a || !a->run) return NULL;
     if (a->count < 1)
         heed_fail(d->c, HEED_USAGE, "`snapshots` %" PRId64 ": expected at least 1", a->count);
-    if (m->kind == HEED_INPUT_DENSE)
+    if (!heed_model_data(m)->open)
         heed_fail(d->c, HEED_USAGE,
                   "`snapshots`: model %s reads numbers: expected a model of texts or pictures",
                   m->name);

@@ -116,6 +116,7 @@ int heed_record_add_axis(heed_record *r, const heed_record_axis *a) {
     heed_record_axis *own_axis = &k->axes[r->axis_count];
     *own_axis = *a;
     if (!own_text(k, &own_axis->name) || !own_texts(k, &own_axis->labels, a->count) ||
+        !own_texts(k, &own_axis->words, a->count) ||
         !own(k, &own_axis->special, (size_t)a->count, 1))
         return -1;
     return r->axis_count++;

@@ -1,5 +1,5 @@
 /* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file, words.c and
- * normalize.c of data/corpus use utf8proc. */
+ * normalize.c of the tokenizers use utf8proc. */
 #include "text/text.h"
 
 #include <stdlib.h>

@@ -34,7 +34,7 @@ typedef struct {
     heed_ctx *c;
     heed_config *f;
     heed_tokenizer *words; /* NULL for pictures */
-    void *data;            /* a heed_corpus, heed_images, heed_pairs or heed_captions */
+    heed_data data;
     const heed_images_info *about;
     const char *const *labels;
     int classes;
@@ -57,7 +57,7 @@ static void open_text(setting *s, bool bracket) {
     char *text = heed_text_read(s->c, path, &n);
     s->words = heed_tokenizer_train(s->c, text, n, (heed_tokenizer_args){.kind = "word"});
     free(text);
-    s->data =
+    s->data.batches =
         heed_corpus_open(s->c, path, s->words,
                          (heed_corpus_args){.packing = HEED_LINES, .bracket = bracket, .block = 8});
     set_int(s->f, "vocab", heed_vocab_size(s->words));
@@ -66,9 +66,9 @@ static void open_text(setting *s, bool bracket) {
 static void open_pictures(setting *s) {
     char path[600];
     path_of(path, sizeof path, "folder"); /* of check_images */
-    s->data = heed_images_open(
+    s->data.batches = heed_images_open(
         s->c, path, &(heed_images_args){.val_split = 0.25, .augment = {.flip = 0.5, .pad = 1}});
-    s->about = heed_images_about(s->data);
+    s->about = heed_images_about(s->data.batches);
     if (!s->about) return;
     set_int(s->f, "image-size", s->about->view.size);
     set_int(s->f, "channels", s->about->view.channels);
@@ -78,7 +78,7 @@ static void open_pictures(setting *s) {
 }
 
 static void open_captioned(setting *s) {
-    heed_captions *k = s->data = open_captions(s->c, dir, 0, &s->words);
+    heed_captions *k = s->data.batches = open_captions(s->c, dir, 0, &s->words);
     if (!k) return;
     const heed_images_info *about = heed_images_about(heed_captions_images(k));
     set_int(s->f, "image-size", about->view.size);
@@ -90,7 +90,7 @@ static void open_pairs(setting *s, heed_pair_kind kind) {
     char path[640];
     heed_text text = {.c = s->c};
     even_pairs(dir, (int)kind, path);
-    heed_pairs *k = s->data =
+    heed_pairs *k = s->data.batches =
         heed_pairs_open(s->c, path, &(heed_pairs_args){.kind = kind, .val_split = 0.2, .block = 8});
     heed_pairs_text(k, kind == HEED_TRANSLATION ? 2 : 0, &text);
     s->words = heed_tokenizer_train(s->c, text.s, text.n,
@@ -115,7 +115,7 @@ static setting open_setting(const heed_model *model, const char *steps) {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (heed_config_has(s.f, settings[i][0]))
             heed_config_set(s.f, settings[i][0], settings[i][1], "alloc.c", HEED_FROM_FILE);
-    if (model->kind == HEED_INPUT_CAPTION)
+    if (model->data == &heed_pictures_captioned)
         open_captioned(&s);
     else if (heed_config_has(s.f, "image-size"))
         open_pictures(&s);
@@ -145,7 +145,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     for (uint64_t i = 0; i < 40; i++) {
         heed_batch b;
         heed_tape_begin(t, HEED_TRAIN, i);
-        heed_model_batch(model, self, s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
+        heed_model_batch(model, self, &s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
         heed_backward(t, model->loss(self, t, &b));
         heed_clip(o, 1, 1);
         heed_step(o, 1);
@@ -175,7 +175,7 @@ static void steady_fit(const heed_model *model) {
     heed_config_set(s.f, "eval-every", "1000", "alloc.c", HEED_FROM_FLAG);
     heed_fit(s.c, &(heed_fit_args){.model = model,
                                    .config = s.f,
-                                   .data = s.data,
+                                   .data = &s.data,
                                    .run = run,
                                    .force = true,
                                    .report = count_step,
@@ -195,7 +195,7 @@ static void generate(const heed_run *r, const heed_model *model) {
         static const heed_real picture[64 * 64 * 3];
         a.source = words;
         a.source_count = 2;
-        if (model->kind == HEED_INPUT_CAPTION) {
+        if (model->data == &heed_pictures_captioned) {
             a.picture = picture;
             a.picture_size = (int)heed_config_int(r->config, "image-size");
             a.picture_channels = (int)heed_config_int(r->config, "channels");
@@ -215,7 +215,7 @@ static bool whole_way(void *data) {
     setting s = open_setting(model, "3");
     heed_fit_args a = {.model = model,
                        .config = s.f,
-                       .data = s.data,
+                       .data = &s.data,
                        .tokenizer = s.words,
                        .labels = s.labels,
                        .label_count = s.classes,
@@ -229,7 +229,7 @@ static bool whole_way(void *data) {
     if (r) {
         heed_batch b;
         heed_tape_begin(r->tape, HEED_EVAL, 0);
-        heed_model_batch(model, r->self, s.data, (heed_batch_at){.rows = 4, .val = true}, &b);
+        heed_model_batch(model, r->self, &s.data, (heed_batch_at){.rows = 4, .val = true}, &b);
         heed_probe(r->tape, "*.weights", false);
         heed_tensor *loss = model->loss(r->self, r->tape, &b);
         if (loss && !isfinite((double)loss->x[0])) printf("FAILED a loss that is not finite\n");

@@ -95,8 +95,7 @@ static const heed_model_case picture_cases[] = {{"", "image-size=4 channels=2 cl
                                                 {0}};
 static const heed_model picture = {.name = "tiny-picture",
                                    .help = "patches without a grid",
-                                   .kind = HEED_INPUT_PICTURE,
-                                   .answers = HEED_ANSWER_INPUT,
+                                   .data = &heed_pictures_classes,
                                    .options = picture_options,
                                    .cases = picture_cases,
                                    .size = sizeof(tiny),
@@ -144,8 +143,7 @@ static bool pair_attending(const void *self, int index, heed_attending *out) {
 static const heed_model_case pair_cases[] = {{"", "vocab=11 block=6 batch=2"}, {0}};
 static const heed_model pair = {.name = "tiny-pair",
                                 .help = "targets that are judged, never made",
-                                .kind = HEED_INPUT_PAIR,
-                                .answers = HEED_ANSWER_SAME,
+                                .data = &heed_text_pairs,
                                 .embedding = "token",
                                 .options = pair_options,
                                 .cases = pair_cases,
@@ -188,8 +186,7 @@ static const heed_steps made_steps = {
     .length = made_length, .read = made_read, .state = made_state, .next = made_next};
 static const heed_model made = {.name = "tiny-made",
                                 .help = "targets made step by step",
-                                .kind = HEED_INPUT_PAIR,
-                                .answers = HEED_ANSWER_SAME,
+                                .data = &heed_text_pairs,
                                 .embedding = "token",
                                 .options = pair_options,
                                 .size = sizeof(tiny),
@@ -244,8 +241,7 @@ static bool label_attending(const void *self, int index, heed_attending *out) {
 static const heed_model_case label_cases[] = {{"", "vocab=11 classes=3 block=6 batch=2"}, {0}};
 static const heed_model label = {.name = "tiny-label",
                                  .help = "separate queries, keys and values",
-                                 .kind = HEED_INPUT_LABELLED,
-                                 .answers = HEED_ANSWER_INPUT,
+                                 .data = &heed_texts_labelled,
                                  .embedding = "token",
                                  .options = label_options,
                                  .cases = label_cases,
@@ -268,7 +264,7 @@ static bool dense_init(void *self, heed_store *s, const heed_config *f) {
     return true;
 }
 
-static bool dense_batch(void *self, void *data, heed_batch_at at, heed_batch *out) {
+static bool dense_batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
     tiny *m = self;
     int rows = at.rows < MOST_ROWS ? at.rows : MOST_ROWS;
     heed_random r = heed_random_at(1, "dense", at.index, at.micro);
@@ -300,8 +296,7 @@ static heed_tensor *dense_loss(void *self, heed_tape *t, const heed_batch *b) {
 static const heed_model_case dense_cases[] = {{"", "batch=2"}, {0}};
 static const heed_model dense = {.name = "tiny-dense",
                                  .help = "numbers of its own",
-                                 .kind = HEED_INPUT_DENSE,
-                                 .answers = HEED_ANSWER_INPUT,
+                                 .data = &heed_own_numbers,
                                  .options = dense_options,
                                  .cases = dense_cases,
                                  .size = sizeof(tiny),
@@ -340,9 +335,7 @@ static heed_tensor *masked_loss(void *self, heed_tape *t, const heed_batch *b) {
 static const heed_model_case masked_cases[] = {{"", "vocab=11 block=6 batch=2"}, {0}};
 static const heed_model masked = {.name = "tiny-masked",
                                   .help = "masked words",
-                                  .kind = HEED_INPUT_TOKENS,
-                                  .answers = HEED_ANSWER_MASKED,
-                                  .bracket = true,
+                                  .data = &heed_texts_masked,
                                   .embedding = "token",
                                   .options = pair_options,
                                   .cases = masked_cases,

@@ -246,6 +246,60 @@ quiet
 run attend s2s ag --target "gΩ"
 status 0
 warns "unknown to the vocabulary: Ω"
+# Words instead of their pieces: what the test adds up itself, in every output. Tokens of the gpt are letters.
+train_gpt letters
+added() { # TOKENS.csv WORDS.csv SIZES...: the second file is the first one, added up over words of so many tokens
+    awk -F, -v sizes="$3" '
+        BEGIN {n = split(sizes, size, " "); for (w = 1; w <= n; w++) for (i = 0; i < size[w]; i++) of[++t] = w}
+        FNR == 1 {next}
+        NR == FNR {sum[$3, $4, of[$5], of[$6]] += $NF / size[of[$5]]; next}
+        {rows[$3, $4, $5] += $NF; seen++; d = $NF - sum[$3, $4, $5, $6]; if (d * d > 1e-10) bad = 1}
+        END {for (r in rows) if ((rows[r] - 1) ^ 2 > 1e-10) bad = 1; exit bad || seen != length(sum)}' "$1" "$2"
+}
+run attend letters "Paris is" --csv tokens.csv --npz tokens.npz
+run attend letters "Paris is" --words --csv words.csv --npz words.npz --png words.png --svg words.svg --html words.html
+status 0
+says "is predicts token 9"
+says "Pieces of a word are shown as one: attention to it is their sum, attention from it their mean."
+holds added tokens.csv words.csv "5 1 2"
+holds grep -q '>Paris<' words.svg
+run view words.npz
+says "2 heads of 3 x 3"
+run attend letters "Paris is" --words --rollout --json
+json axes.0.labels.0 Paris
+json axes.0.labels.1 " "
+json axes.0.labels.2 is
+json maps.0.name rollout
+run attend letters "Paris is" --words --query is --numbers --head 1
+says "what token 3, is, attends to"
+run attend mlm "$TEXT" --words --occlude
+refuses 2 "--words and --occlude, which is of tokens: expected one of them"
+run attend mlm "$TEXT" --words --query Paris,capital --numbers --head 1
+says "what token 2, Paris, and token 5, capital, attend (their mean) to"
+row() { sed -n 's/^head 1 *\(.*\)/\1/p' out | head -1; }
+row >both
+for query in 2 5; do
+    run attend mlm "$TEXT" --query $query --numbers --head 1
+    row >row-$query
+done
+holds awk 'FNR == 1 {f++} {for (i = 1; i <= NF; i++) x[f, i] = $i; n = NF}
+    END {for (i = 1; i <= n; i++) if ((x[1, i] - (x[2, i] + x[3, i]) / 2) ^ 2 > 4e-6) exit 1}' both row-2 row-5
+run attend mlm "$TEXT" --key 2,5 --numbers --head 1
+says "which tokens attend to token 2, Paris, and token 5, capital:"
+row >both
+for key in 2 5; do
+    run attend mlm "$TEXT" --key $key --numbers --head 1
+    row >row-$key
+done
+holds awk 'FNR == 1 {f++} {for (i = 1; i <= NF; i++) x[f, i] = $i; n = NF}
+    END {for (i = 1; i <= n; i++) if ((x[1, i] - x[2, i] - x[3, i]) ^ 2 > 4e-6) exit 1}' both row-2 row-5
+for wrong in "2,99 no such token" "2, no such token" "2,2 token 2 is chosen twice"; do
+    run attend mlm "$TEXT" --query "${wrong%% *}"
+    refuses 2 "${wrong#* }"
+done
+run attend mlm "$TEXT" --query 2,5 --rollout
+refuses 2 "--query of several tokens and --rollout: expected one of them"
+
 # A second text is another source; a query is of the target, and the source's columns show who looks at them.
 run attend s2s ag ga
 status 0

@@ -1,4 +1,4 @@
-# Auto-encoders: pictures with and without classes, reconstruction, codes, the best linear model.
+# Auto-encoders: pictures with and without classes, reconstruction, codes.
 digits_maker
 ./digits idx --train 120 --test 30
 ./digits png --train 20 --test 10 --png
@@ -21,23 +21,20 @@ run resume code
 status 0
 hides "test part"
 
-# Evaluation: the error, PCA beside it, the codes as points and as numbers.
-run eval code --linear --code codes.png --csv codes.csv
+# Evaluation: the error, the codes as points and as numbers.
+run eval code --code codes.png --csv codes.csv
 status 0
 says "code on idx, test part: 30 pictures"
 says "mean squared error, of pixels from 0 to 1"
-says "with 3 components, fitted on 110 training pictures"
 says "wrote codes.png"
 holds test -s codes.png
 holds test "$(head -1 codes.csv)" = "input,class,z1,z2,z3"
 holds test "$(wc -l <codes.csv)" = 31
-run eval code --linear --json
+run eval code --json
 status 0
 json part test
-json components 3
 json items 30
 json hidden_patches 0
-json linear_error
 json error
 # Without training it is 0.028.
 holds awk -v e="$found" 'BEGIN { exit !(e > 0.001 && e < 0.022) }'
@@ -56,16 +53,14 @@ says "validation part: 10 pictures"
 # Hidden patches: the same in every call, another share, nothing hidden where attention is shown.
 run train autoencoder idx -o masked $MASKED --steps 20
 status 0
-run eval masked --linear
+run eval masked
 status 0
 says "of hidden patches, 12 of 16"
-says "the best linear prediction from the visible patches"
 cp out first
-run eval masked --linear --threads 3
+run eval masked --threads 3
 holds cmp -s first out
-run eval masked --linear --json
+run eval masked --json
 json hidden_patches 12
-json ridge
 run train autoencoder idx -o third $MASKED --steps 4 --hide 0.3 --norm-target
 status 0
 run eval third
@@ -135,8 +130,6 @@ run reconstruct vit $picture
 refuses 2 "reconstruct requires an auto-encoder of pictures"
 run classify code $picture
 refuses 2 "\`heed reconstruct code\`"
-run eval vit idx --linear
-refuses 2 "--linear has no effect here"
 run eval vit idx --code features.png
 status 0
 says "wrote features.png"
@@ -183,21 +176,3 @@ says "of classifiers: weigh classes"
 run train autoencoder flat -o bad --kind dens
 status 2
 absent bad
-
-# Colour pictures of 48 x 48 have too many numbers for a covariance: what the end of training suggests works.
-${CC:-cc} -o picture "$here/picture.c"
-for i in 1 2 3 4 5 6 7 8; do
-    mkdir -p large
-    ./picture large/$i.bmp 48 250 $((i * 9)) 0
-done
-run train autoencoder large -o large-run --code 3 --hidden 8 --depth 1 --batch 4 --steps 2
-status 0
-says "heed eval large-run --code codes.png"
-run eval large-run --code codes.png
-status 0
-run eval large-run --linear
-refuses 2 "expected pictures of at most 4096 numbers, found 6912; hint: leave it out, or train with --image-size 36"
-run train autoencoder large -o small-run --code 3 --hidden 8 --depth 1 --batch 4 --steps 2 --image-size 36
-says "heed eval small-run --linear --code codes.png"
-run eval small-run --linear
-status 0

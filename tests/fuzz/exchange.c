@@ -50,7 +50,7 @@ static const heed_published texts[] = {{PUBLISHED("t"), .vectors = true}, {0}};
 static const heed_published pictures[] = {{PUBLISHED("p")}, {0}};
 #define MODEL .size = 1, .init = init, .loss = loss
 static const heed_model reader = {MODEL, .name = "reader", .options = options, .published = texts};
-static const heed_model viewer = {MODEL, .name = "viewer", .kind = HEED_INPUT_PICTURE,
+static const heed_model viewer = {MODEL, .name = "viewer", .data = &heed_pictures_classes,
                                   .options = seen, .published = pictures};
 static const heed_model *const models[] = {&reader, &viewer, NULL};
 

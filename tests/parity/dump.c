@@ -47,7 +47,7 @@ static bool open_run_again(dump *d, const char *dir) {
     d->f = read ? run_settings(d->c, heed_models, dir, &d->model) : NULL;
     if (!d->f) return false;
     d->rows = (int)heed_config_int(d->f, "batch");
-    d->data = heed_data_open(d->c, d->f, heed_model_spec(d->model), &(heed_data_args){.run = dir});
+    d->data = heed_data_open(d->c, d->f, heed_model_data(d->model), &(heed_data_args){.run = dir});
     return d->data && set_vocab(d);
 }
 
@@ -121,7 +121,7 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
         heed_batch b = {0};
         heed_batch_at at = {.val = *part != 0, .index = i, .rows = d->rows};
-        if (!heed_model_batch(d->model, d->self, d->data->batches, at, &b)) return false;
+        if (!heed_model_batch(d->model, d->self, d->data, at, &b)) return false;
         put_batch(d, (place){.part = part, .steps = steps, .step = i}, &b);
     }
     return heed_ctx_status(d->c) == HEED_OK;
@@ -131,14 +131,14 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
  * too. */
 static bool dump_judged(dump *d) {
     const heed_model *m = d->model;
-    if (m->kind == HEED_INPUT_TOKENS) return true;
-    if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data->batches, d->rows)))
+    if (!m->data->tables) return true;
+    if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data, d->rows)))
         return false;
-    if (m->kind != HEED_INPUT_PICTURE ||
+    if (!m->data->pictures || m->data->target ||
         !heed_images_about(d->data->batches)->count[HEED_TEST_PART])
         return true;
     heed_images_set_eval_part(d->data->batches, HEED_TEST_PART);
-    return dump_batches(d, "test.", heed_model_eval_batches(m, d->self, d->data->batches, d->rows));
+    return dump_batches(d, "test.", heed_model_eval_batches(m, d->self, d->data, d->rows));
 }
 
 int main(int argc, char **argv) {

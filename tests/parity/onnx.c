@@ -134,10 +134,9 @@ static heed_tensor *hidden_of(const heed_run *r, heed_tape *t, const heed_tensor
 }
 
 static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int len, int source) {
-    heed_input_kind kind = r->model->kind;
+    const heed_data_kind *kind = r->model->data;
     const heed_config *f = r->config;
-    bool picture = kind == HEED_INPUT_PICTURE || kind == HEED_INPUT_CAPTION;
-    bool target = kind == HEED_INPUT_PAIR || kind == HEED_INPUT_CAPTION;
+    bool picture = kind->pictures, target = kind->target;
     heed_model_input in = {0};
     int vocab = picture && !target ? 0 : (int)heed_config_int(f, "vocab");
     if (target) in.target = ids(t, rows, len, vocab);
@@ -151,9 +150,8 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
             in.x->x[i] = (heed_real)heed_random_normal(&z, i);
         return in;
     }
-    int read = kind == HEED_INPUT_PAIR ? source : len;
-    int words = kind == HEED_INPUT_PAIR && !heed_config_bool(f, "share-vocab") &&
-                        heed_config_int(f, "source-vocab")
+    int read = target ? source : len;
+    int words = target && !heed_config_bool(f, "share-vocab") && heed_config_int(f, "source-vocab")
                     ? (int)heed_config_int(f, "source-vocab")
                     : vocab;
     in.x = ids(t, rows, read, words);
@@ -161,7 +159,7 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     for (int i = 0; in.pad && i < rows * read; i++)
         in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
     int types = heed_config_has(f, "token-types") ? (int)heed_config_int(f, "token-types") : 0;
-    if (kind == HEED_INPUT_TOKENS || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
+    if (!kind->tables || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
     return in;
 }
 
@@ -173,8 +171,8 @@ static void pass(const heed_run *r, int k, heed_store *out) {
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     heed_model_input in = inputs(r, r->tape, rows[k], len[k], source[k]);
     const char *path;
-    bool picture = r->model->kind == HEED_INPUT_PICTURE || r->model->kind == HEED_INPUT_CAPTION;
-    put(out, k, picture ? "picture" : r->model->kind == HEED_INPUT_PAIR ? "source" : "ids", in.x);
+    bool picture = r->model->data->pictures;
+    put(out, k, picture ? "picture" : r->model->data->target ? "source" : "ids", in.x);
     put(out, k, "hidden", hidden_of(r, r->tape, in.masked_positions, rows[k]));
     put(out, k, "mask", in.pad);
     put(out, k, "types", in.types);

@@ -105,8 +105,7 @@ int main(int argc, char **argv) {
         heed_tape_begin(p.r->tape, HEED_EVAL, 0);
         heed_model_input in = {0};
         if (!arrays)
-            in.x =
-                p.r->model->kind == HEED_INPUT_PICTURE ? picture(&p, argv[2]) : text(&p, argv[2]);
+            in.x = p.r->model->data->pictures ? picture(&p, argv[2]) : text(&p, argv[2]);
         else if (!(in.x = indices(&p, "ids")))
             in.x = pixels(&p);
         if (arrays) in.pad = indices(&p, "pad"), in.types = indices(&p, "types");

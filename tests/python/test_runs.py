@@ -70,6 +70,8 @@ def test_train_mlm_and_everything_of_it():
     ((position, says, found),) = record.predictions
     assert position == 6 and says == "[MASK]" and found[0][0] == guesses[0][0]
     assert abs(found[0][1] - guesses[0][1]) < 1e-6
+    whole = record.words()
+    assert whole.axes[0].labels[1] == "Paris" and np.allclose(whole.blocks[0].weights.sum(2), 1) and whole.blocks[0].q is None
     kept = record.blocks[0].weights
     assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
     scales = {record.text(head=h).rstrip().rsplit("\n", 1)[-1] for h in range(len(block.heads))}

@@ -272,13 +272,42 @@ static bool find(heed_ctx *c, const search *s, int *out) {
     return no_token(c, s);
 }
 
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
-                  const heed_record_axis *keys, int *query) {
-    return find(c, &(search){"query", text, "--key shows which tokens look at it", queries, keys},
-                query);
+/* A token whose text has a comma comes first. */
+static int find_all(heed_ctx *c, search s, int most, int *out) {
+    char part[256];
+    const char *text = s.text;
+    int count = 0;
+    if (most == 1 || s.axis->rows || !strchr(text, ',') || has_token(s.axis, text))
+        return find(c, &s, out) ? *out >= 0 : -1;
+    for (bool more = true; more; count++) {
+        size_t n = strcspn(text, ",");
+        snprintf(part, sizeof part, "%.*s", (int)n, text);
+        s.text = part;
+        if (count == most) {
+            heed_fail(c, HEED_USAGE, "--%s: expected at most %d tokens", s.flag, most);
+            return -1;
+        }
+        if (!(n ? find(c, &s, &out[count]) : no_token(c, &s))) return -1;
+        for (int i = 0; i < count; i++)
+            if (out[i] == out[count]) {
+                heed_fail(c, HEED_USAGE, "--%s: token %d is chosen twice", s.flag, out[i] + 1);
+                return -1;
+            }
+        more = text[n];
+        text += n + more;
+    }
+    return count;
 }
 
-bool chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
-                const heed_record_axis *keys, int *key) {
-    return find(c, &(search){"key", text, "--query shows what it looks at", keys, queries}, key);
+int chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
+                 const heed_record_axis *keys, int most, int *out) {
+    return find_all(c,
+                    (search){"query", text, "--key shows which tokens look at it", queries, keys},
+                    most, out);
+}
+
+int chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
+               const heed_record_axis *keys, int most, int *out) {
+    return find_all(c, (search){"key", text, "--query shows what it looks at", keys, queries}, most,
+                    out);
 }

@@ -19,6 +19,7 @@
            "models of pairs: whose attention; without it cross", group)
 #define HEAD_WORDS  "one head, from 1, or mean or max of all"
 #define QUERY_WORDS "one token, by its text or its number from 1"
+enum { MOST_CHOSEN = 32 };
 
 /* Used instead of a head's number: one matrix that combines all heads. */
 enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
@@ -48,11 +49,12 @@ json_t *head_json(const heed_record_block *b, int head);
 /* The weight at index `at` of one head, or the mean or maximum over all heads, each of which has
  * `square` weights. */
 heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at);
-/* The token or patch of an axis that --query, or --key, chooses; -1 if it is not given. The queries
- * look at the keys. */
-bool chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
-                  const heed_record_axis *keys, int *query);
-bool chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
-                const heed_record_axis *keys, int *key);
+/* The tokens or patches of an axis that --query, or --key, chooses, into out: at most `most`, of
+ * texts several with commas between them. Returns how many; 0: it is not given, with -1 as the
+ * first one; -1: an error. The queries look at the keys. */
+int chosen_query(heed_ctx *c, const char *text, const heed_record_axis *queries,
+                 const heed_record_axis *keys, int most, int *out);
+int chosen_key(heed_ctx *c, const char *text, const heed_record_axis *queries,
+               const heed_record_axis *keys, int most, int *out);
 
 #endif

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <strings.h>
 
-const heed_model *first_of(const heed_model *const *models, heed_input_kind kind) {
-    while (*models && (*models)->kind != kind) models++;
+const heed_model *first_of(const heed_model *const *models, bool (*fits)(const heed_model *m)) {
+    while (*models && !fits(*models)) models++;
     return *models;
 }
 
 /* "; hint: `train gpt book.txt -o runs/first`, if it is a text", with the first task that reads
  * such inputs; "" if there is none. */
-static const char *hint_of(const program *p, heed_input_kind kind, const char *data,
+static const char *hint_of(const program *p, bool (*fits)(const heed_model *m), const char *data,
                            const char *when, char text[1200]) {
-    const heed_model *m = first_of(p->models, kind);
+    const heed_model *m = first_of(p->models, fits);
     bool trains = strcmp(p->command->name, "train") == 0;
     const char *run = trains ? flag_text(p, "out") : "";
     char word[500];
@@ -107,13 +107,6 @@ static bool has_tags(heed_ctx *c, const char *data) {
     return tags;
 }
 
-static bool reads_words(const heed_model *m) {
-    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
-}
-static bool reads_labels(const heed_model *m) {
-    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_INPUT;
-}
-
 /* What a model must read for a list of pictures: NULL if no column after the first line has names
  * of pictures only. Beside labels, captions are sentences. */
 static bool (*list_reader(heed_ctx *c, const char *data))(const heed_model *m) {
@@ -148,7 +141,7 @@ static bool (*object_reader(heed_ctx *c, const char *data))(const heed_model *m)
     json_decref(first);
     free(text);
     heed_clear(c);
-    return files ? writes_captions : lists >= 2 ? reads_words : NULL;
+    return files ? writes_captions : lists >= 2 ? names_words : NULL;
 }
 
 static const heed_model *task_of_lines(const program *p, const char *data) {
@@ -158,23 +151,21 @@ static const heed_model *task_of_lines(const program *p, const char *data) {
                                         : json ? object_reader(c, data)
                                                : list_reader(c, data);
     bool text = has_ending(data, ".txt"); /* else of prose, unless it lists pictures */
-    if (c && !text && !fits && has_tags(c, data)) fits = reads_words;
-    if (c && !text && !fits && has_classes(c, data)) fits = reads_labels;
+    if (c && !text && !fits && has_tags(c, data)) fits = names_words;
+    if (c && !text && !fits && has_classes(c, data)) fits = names_texts;
     if (!text && !fits) fits = reads_pairs;
     heed_close(c);
-    for (const heed_model *const *m = p->models; fits && *m; m++)
-        if (fits(*m)) return *m;
-    return first_of(p->models, HEED_INPUT_TOKENS);
+    const heed_model *m = fits ? first_of(p->models, fits) : NULL;
+    return m ? m : first_of(p->models, reads_text);
 }
 
 const char *likely_task(const program *p, const char *data) {
     bool pictures = is_directory(data) ? holds_pictures(data) : is_picture_name(data);
     bool lines = has_ending(data, ".tsv") || has_ending(data, ".csv") ||
                  has_ending(data, ".jsonl") || has_ending(data, ".txt");
-    const heed_model *m =
-        lines && !is_directory(data)
-            ? task_of_lines(p, data)
-            : first_of(p->models, pictures ? HEED_INPUT_PICTURE : HEED_INPUT_TOKENS);
+    const heed_model *m = lines && !is_directory(data)
+                              ? task_of_lines(p, data)
+                              : first_of(p->models, pictures ? reads_pictures : reads_text);
     return m ? m->name : p->models[0]->name;
 }
 
@@ -215,7 +206,7 @@ static bool fits_pictures(program *p, const char *data) {
     return heed_fail(p->c, HEED_DATA,
                      "%s is a file: %s reads a folder of pictures, or a CSV file of path,label "
                      "lines%s",
-                     data, p->model->name, hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
+                     data, p->model->name, hint_of(p, reads_text, data, "is a text", hint));
 }
 
 /* Whether it is a folder of pictures with their captions. */
@@ -229,23 +220,23 @@ bool data_fits(program *p, const char *data) {
     const heed_model *m = p->model;
     const char *noun = data_of(m)->noun;
     char hint[1200], folder[400];
-    bool text = m->kind == HEED_INPUT_TOKENS, captions = writes_captions(m);
+    bool text = reads_text(m), captions = writes_captions(m);
     if (is_file(data) && is_picture_name(data))
         return heed_fail(p->c, HEED_DATA, "%s is one picture: %s reads %s%s", data, m->name, noun,
-                         hint_of(p, HEED_INPUT_PICTURE, folder_of(data, folder),
+                         hint_of(p, reads_pictures, folder_of(data, folder),
                                  "has a folder of pictures for each class", hint));
-    if (m->kind == HEED_INPUT_PICTURE) return fits_pictures(p, data);
+    if (reads_pictures(m)) return fits_pictures(p, data);
     if (captions && has_captions(data)) return true;
     if (is_directory(data) && (!text || !holds_texts(p->c, data)))
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s reads %s%s", data, m->name, noun,
-                         hint_of(p, HEED_INPUT_PICTURE, data, "holds pictures", hint));
-    bool per_word = heed_model_spec(m).per_word; /* CoNLL has spaces, too */
-    if (!text && !per_word && p->argc == 1 && lacks_tabs(data))
+                         hint_of(p, reads_pictures, data, "holds pictures", hint));
+    /* CoNLL has spaces, too */
+    if (!text && !names_words(m) && p->argc == 1 && lacks_tabs(data))
         return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s reads %s; in TSV a line has %s%s",
                          data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"
                          : reads_pairs(m) ? "a source, a tab and a target"
                                           : "two columns",
-                         hint_of(p, HEED_INPUT_TOKENS, data, "is a text", hint));
+                         hint_of(p, reads_text, data, "is a text", hint));
     return true;
 }

@@ -186,7 +186,7 @@ static bool join_parallel(joining *j, const char *source, const char *target) {
 
 static bool join(joining *j, const heed_model *m, int count, char *const *inputs) {
     heed_ctx *c = j->p->c;
-    bool text = m->kind == HEED_INPUT_TOKENS, in = strcmp(inputs[0], "-") == 0;
+    bool text = reads_text(m), in = strcmp(inputs[0], "-") == 0;
     snprintf(j->g->name, sizeof j->g->name, "heed-data.%s", text ? "txt" : "tsv");
     for (int i = 0; count > 1 && i < count; i++)
         if (strcmp(inputs[i], "-") == 0)
@@ -209,7 +209,7 @@ static void name_joined(const joining *j, const char *first) {
 
 /* Whether the input is one file, or a set of pictures, which is read where it is. */
 static bool is_one(const heed_model *m, int count, char *const *inputs) {
-    bool text = m->kind == HEED_INPUT_TOKENS;
+    bool text = reads_text(m);
     if (count != 1 || strcmp(inputs[0], "-") == 0) return false;
     return !text || is_file(inputs[0]) || is_stream(inputs[0]) ||
            !(is_directory(inputs[0]) || is_pattern(inputs[0]));
@@ -229,13 +229,13 @@ static bool is_no_run(const program *p, const heed_model *m, const char *input) 
 
 bool gather(program *p, const heed_model *m, const char *run, int count, char *const *inputs,
             gathered *g) {
-    bool text = m->kind == HEED_INPUT_TOKENS;
-    bool lines = m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
+    bool text = reads_text(m);
+    bool lines = data_of(m)->lines && !text;
     *g = (gathered){.name = ""};
     for (int i = 0; i < count; i++)
         if (!is_no_run(p, m, inputs[i])) return false;
     if (count < 1 || is_one(m, count, inputs)) return true;
-    int most = text ? count : m->kind == HEED_INPUT_PAIR ? 2 : 1;
+    int files = data_of(m)->files, most = text ? count : files ? files : 1;
     if (count > most)
         return heed_fail(p->c, HEED_USAGE, "one argument too many: %s: %s reads %s", inputs[most],
                          m->name, data_of(m)->noun);

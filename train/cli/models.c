@@ -25,52 +25,46 @@ const heed_model *find_model(const heed_model *const *models, const char *name) 
     return NULL;
 }
 
-const heed_data_kind *data_of(const heed_model *m) { return heed_data_kind_of(heed_model_spec(m)); }
+const heed_data_kind *data_of(const heed_model *m) { return heed_model_data(m); }
 
 /* ---- properties ---- */
 
-bool reads_pictures(const heed_model *m) { return m->kind == HEED_INPUT_PICTURE; }
-bool sees_pictures(const heed_model *m) { return reads_pictures(m) || writes_captions(m); }
+bool reads_text(const heed_model *m) { return data_of(m)->lines && !data_of(m)->tables; }
+bool sees_pictures(const heed_model *m) { return data_of(m)->pictures; }
+bool reads_pictures(const heed_model *m) { return sees_pictures(m) && !writes_targets(m); }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
-bool reads_tables(const heed_model *m) {
-    return sees_pictures(m) || m->kind == HEED_INPUT_PAIR || m->kind == HEED_INPUT_LABELLED;
-}
+bool reads_tables(const heed_model *m) { return data_of(m)->tables; }
 
 bool sees_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool sees_texts(const heed_model *m) { return !sees_pictures(m); }
-bool reads_pairs(const heed_model *m) { return m->kind == HEED_INPUT_PAIR; }
-bool makes_pictures(const heed_model *m) { return m->answers == HEED_ANSWER_PICTURE; }
-bool names_pictures(const heed_model *m) { return reads_pictures(m) && !makes_pictures(m); }
+bool reads_pairs(const heed_model *m) { return writes_targets(m) && !sees_pictures(m); }
+bool makes_pictures(const heed_model *m) { return sees_pictures(m) && !data_of(m)->ask; }
+bool names_pictures(const heed_model *m) { return sees_pictures(m) && names_classes(m); }
 bool has_code(const heed_model *m) { return reads_pictures(m) && m->code; }
-bool writes_captions(const heed_model *m) { return m->kind == HEED_INPUT_CAPTION; }
-bool writes_targets(const heed_model *m) { return reads_pairs(m) || writes_captions(m); }
-bool names_classes(const heed_model *m) {
-    return (reads_pictures(m) && !makes_pictures(m)) || m->kind == HEED_INPUT_LABELLED;
+bool writes_captions(const heed_model *m) { return writes_targets(m) && sees_pictures(m); }
+bool writes_targets(const heed_model *m) { return data_of(m)->target; }
+bool names_classes(const heed_model *m) { return data_of(m)->label; }
+bool names_words(const heed_model *m) {
+    return names_classes(m) && strcmp(data_of(m)->label, "word") == 0;
 }
-bool names_class(const heed_model *m) {
-    return names_classes(m) && m->answers == HEED_ANSWER_INPUT;
-}
+bool names_class(const heed_model *m) { return names_classes(m) && !names_words(m); }
+bool names_texts(const heed_model *m) { return names_class(m) && sees_texts(m); }
+bool fills_masks(const heed_model *m) { return data_of(m)->mask; }
+bool reads_data(const heed_model *m) { return data_of(m)->open; }
 
+/* Words that are made need a model that makes output step by step. */
 const char *use_of(const heed_model *m) {
-    if (names_classes(m)) return "classify";
-    if (makes_pictures(m)) return "reconstruct";
-    if (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_MASKED) return "fill";
-    if (!m->steps) return "eval";
-    return reads_pairs(m) ? "translate" : writes_captions(m) ? "caption" : "generate";
+    const heed_data_kind *kind = data_of(m);
+    bool made = kind->target || kind->ahead;
+    return kind->use && (!made || m->steps) ? kind->use : "eval";
 }
 
 const char *example_data(const heed_model *m) {
-    static const char *const data[] = {
-        [HEED_INPUT_TOKENS] = "book.txt",      [HEED_INPUT_PICTURE] = "flowers",
-        [HEED_INPUT_PAIR] = "dates.tsv",       [HEED_INPUT_LABELLED] = "reviews.tsv",
-        [HEED_INPUT_CAPTION] = "captions.tsv", [HEED_INPUT_DENSE] = ""};
-    bool words = m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME;
-    return words ? "words.tsv" : data[m->kind];
+    return data_of(m)->example ? data_of(m)->example : "";
 }
 
 const char *example_flags(const heed_model *m, char text[96]) {
-    const char *length =
-        m->kind == HEED_INPUT_TOKENS || m->kind == HEED_INPUT_DENSE ? "--steps 300" : "--minutes 2";
+    const char *length = reads_text(m) || !reads_data(m) ? "--steps 300" : "--minutes 2";
     snprintf(text, 96, "-o runs/%s %s", m->name, length);
     return text;
 }

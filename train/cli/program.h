@@ -25,6 +25,8 @@ const char *example_data(const heed_model *m);
 const char *example_flags(const heed_model *m, char text[96]);
 
 /* Properties of a model, for settings that only some runs have. */
+bool reads_text(const heed_model *m); /* a text file, nothing else */
+bool reads_data(const heed_model *m); /* it does not make its own */
 bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
@@ -39,6 +41,9 @@ bool writes_captions(const heed_model *m); /* of pictures */
 bool writes_targets(const heed_model *m);  /* captions, or translations */
 bool names_class(const heed_model *m);     /* one class for the entire input */
 bool names_classes(const heed_model *m);   /* classes of the input or of its words */
+bool names_words(const heed_model *m);     /* a label for each word */
+bool names_texts(const heed_model *m);     /* a label for a text */
+bool fills_masks(const heed_model *m);
 
 /* The settings of a training run of m, as tables for heed_config_new: those in its config.conf. */
 enum { TABLES = 8 };
@@ -204,7 +209,7 @@ void add_trainings(const heed_model *const *models, const heed_model *m, heed_te
 bool is_internal(const heed_option *o);
 
 /* The first model of the list that reads such data; NULL: none. (fitting.c) */
-const heed_model *first_of(const heed_model *const *models, heed_input_kind kind);
+const heed_model *first_of(const heed_model *const *models, bool (*fits)(const heed_model *m));
 
 /* ---- synonyms.c: names that other programs use ---- */
 

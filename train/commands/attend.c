@@ -12,11 +12,17 @@ static const heed_option options[] = {
                      "show every head",
           "What"),
     WORDS("query",
-          QUERY_WORDS ": what it looks at, head by head; of a picture cls, ROW,COLUMN or a number",
+          QUERY_WORDS ": what it looks at, head by head; several with commas between them: their "
+                      "mean; of a picture cls, ROW,COLUMN or a number",
           "What"),
     WORDS("key",
-          "of texts: one token, by its text or its number: which tokens look at it, head by head",
+          "of texts: one token, by its text or its number: which tokens look at it, head by head; "
+          "several with commas between them: their sum",
           "What"),
+    SWITCH("words",
+           "the pieces of a word as one: attention to it is their sum, from it their mean; also in "
+           "files",
+           "What"),
     COUNT("top", "5", 1, 1000, "of a token, and of predictions: how many are listed", "What"),
     CHOOSE_STACK("What"),
     WORDS("target",
@@ -66,13 +72,20 @@ static const heed_option options[] = {
     SWITCH("force", "write it regardless of its size", "Size"),
     {0}};
 
+static bool reads_words(const heed_model *m) { return !reads_pictures(m); }
+
 /* --layers, --heads and --force also apply to what is shown. */
-static const applies uses[] = {
-    {"mass", sees_patches, NULL},     {"cells", sees_patches, "png"},
-    {"convert", sees_pictures, NULL}, {"target", writes_targets, NULL},
-    {"key", sees_texts, NULL},        {"discard", NULL, "rollout"},
-    {"fuse", NULL, "rollout"},        {"window", sees_patches, "occlude"},
-    {"qk", NULL, "json npz html"},    {0}};
+static const applies uses[] = {{"mass", sees_patches, NULL},
+                               {"cells", sees_patches, "png"},
+                               {"convert", sees_pictures, NULL},
+                               {"target", writes_targets, NULL},
+                               {"key", sees_texts, NULL},
+                               {"discard", NULL, "rollout"},
+                               {"words", reads_words, NULL},
+                               {"fuse", NULL, "rollout"},
+                               {"window", sees_patches, "occlude"},
+                               {"qk", NULL, "json npz html"},
+                               {0}};
 
 enum { RUNS = 8 };
 
@@ -127,7 +140,7 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .lean = !flag_on(w->p, "qk"),
                               .top = flag_int(w->p, "top"),
                               .most = flag_on(w->p, "force") ? -1 : 0};
-    if (!is_whole(w)) wish.lean = true;
+    if (!is_whole(w) || flag_on(w->p, "words")) wish.lean = true;
     if (!is_whole(w)) wish.stack = &stack;
     if (!is_whole(w) && !compares_layers(s, w->p->flags, stack)) {
         wish.layer_count = 1;
@@ -196,7 +209,7 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
     bool words = grid && v->block->queries != v->block->keys;
     bool measured = v->record->map_count > 0;
     if (asked || words || measured) {
-        bool pair = m->kind == HEED_INPUT_PAIR;
+        bool pair = reads_pairs(m);
         o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
@@ -374,11 +387,18 @@ static bool take(work *w, const heed_inspection *s) {
     int layer;
     heed_stack stack;
     heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
-    in.record = r;
     snprintf(in.name, sizeof in.name, "%s", w->names.name);
     w->taken++;
-    bool ok = r && check_text_size(w, r) && view_open(&in.view, w->p, w->run, r) &&
-              maps_add(&in.view, s, r, is_whole(w)) && append(w, &in);
+    bool words = flag_on(w->p, "words"), ok = r && check_text_size(w, r);
+    if (ok && words) { /* whose tokens are chosen as words */
+        heed_record *tokens = r;
+        attend_view all = {.p = w->p, .record = r, .block = r->blocks, .query = -1, .key = -1};
+        r = maps_add(&all, s, r, is_whole(w)) ? heed_record_words(w->p->c, r) : NULL;
+        heed_record_free(tokens);
+    }
+    in.record = r;
+    ok = ok && r && view_open(&in.view, w->p, w->run, r) &&
+         (words || maps_add(&in.view, s, r, is_whole(w))) && append(w, &in);
     if (!ok) heed_record_free(r);
     if (ok && w->taken % w->run_count == 0 && is_due(w)) show_all(w);
     return ok;
@@ -423,7 +443,7 @@ static void take_pictures(work *w) {
 
 /* Of a pair, a second text is easily taken for the target of the first. */
 static void note_second(const program *p, const heed_model *m) {
-    if (m->kind == HEED_INPUT_PAIR && p->argc == 3 && !flag_given(p, "target"))
+    if (reads_pairs(m) && p->argc == 3 && !flag_given(p, "target"))
         heed_message(p->c, HEED_INFO,
                      "the second text is a source, too; hint: a target is given with --target");
 }
@@ -481,6 +501,11 @@ static void attend(program *p) {
                            .layers = w.layers,
                            .head_count = w.head_count,
                            .heads = w.heads};
+    static const char *const hiding[] = {"occlude", "gradient"};
+    for (int i = 0; i < 2; i++)
+        if (flag_on(p, "words") && flag_on(p, hiding[i]))
+            heed_fail(p->c, HEED_USAGE,
+                      "--words and --%s, which is of tokens: expected one of them", hiding[i]);
     bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
     if (ok && sees_pictures(w.run->model))
         take_pictures(&w);

@@ -29,7 +29,8 @@ typedef struct {
     int inputs;       /* in how many inputs they were compared */
     bool models;      /* in several runs */
     bool chosen;      /* the user chose a head; otherwise files have all heads */
-    int query, key;   /* the row, or the column, that is shown; -1: all */
+    int query, key;   /* the row, or the column, that is shown, the first of several; -1: all */
+    int several[MOST_CHOSEN], count; /* those rows or columns */
     int top;
     const char *unmasked; /* what to say if nothing is predicted; NULL: something always is */
     bool numbers, hide;   /* hide: special tokens are left out */
@@ -71,9 +72,10 @@ bool shown_matrix(const attend_view *v, int head, shown *out);
 enum { QUERY_SIZE = 240 };
 const char *place_words(heed_ctx *c, const heed_record_axis *a, int at, char text[QUERY_SIZE]);
 const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]);
-const char *key_words(const attend_view *v, char text[QUERY_SIZE]); /* of --key */
-/* A row for the mean (with more than one head), and one for each head: what the query looks at, or
- * which tokens look at the key. For a causal layer, those that cannot are left out. */
+const char *chosen_words(const attend_view *v, char text[QUERY_SIZE]); /* of --query or --key */
+/* A row for the mean (with more than one head), and one for each head: what the query looks at (the
+ * mean of several), or which tokens look at the key (the sum of several). For a causal layer, those
+ * that cannot are left out. */
 bool shown_token(const attend_view *v, shown *out);
 void shown_free(shown *m);
 

@@ -85,10 +85,11 @@ static bool print_token(const attend_view *v) {
     bool ok = shown_token(v, &m);
     view_name(v, v->chosen ? v->head : MEAN_HEAD, name);
     if (v->key >= 0)
-        snprintf(title, sizeof title, "which tokens attend to %s: %s", key_words(v, token), name);
-    else
-        snprintf(title, sizeof title, "what %s, attends to: %s", query_words(v, v->query, token),
+        snprintf(title, sizeof title, "which tokens attend to %s: %s", chosen_words(v, token),
                  name);
+    else
+        snprintf(title, sizeof title, "what %s, attend%s to: %s", chosen_words(v, token),
+                 v->count > 1 ? " (their mean)" : "s", name);
     m.map.title = title;
     ok = ok && print_heatmap(v->p->c, m.map);
     for (int i = 0; ok && i < m.map.rows; i++) print_top(v, &m, i, m.map.rows > 10 ? 8 : 7);
@@ -104,7 +105,9 @@ attend_view row_view(program *p, const heed_record *r, int query) {
                      .block = r ? r->blocks : NULL,
                      .head = MEAN_HEAD,
                      .query = query,
-                     .key = -1};
+                     .key = -1,
+                     .several = {query},
+                     .count = 1};
     if (r && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
         v.block = &r->blocks[v.focus.block];
     return v;
@@ -216,7 +219,9 @@ static void print_guesses(const attend_view *v) {
     }
     for (int i = many ? r->guess_count - 1 : 0; i < r->guess_count; i++) {
         const heed_record_guess *g = &r->guesses[i];
-        bool mine = g->axis == v->block->queries && g->query == v->query;
+        bool mine = false;
+        for (int k = 0; k < v->count; k++)
+            mine |= g->axis == v->block->queries && g->query == v->several[k];
         if (v->query >= 0 && !mine && g->query >= 0 && !r->pixels) continue;
         if (first) putchar('\n');
         first = false;
@@ -282,7 +287,9 @@ bool draw_panels(const attend_view *v, int query, const heed_heatmap *maps, int 
     heed_text_add(&note, NO_EXPLANATION ".");
     heed_text_add(&where, "%s", one ? view_name(v, v->head, name) : view_layer(v, name));
     if (v->key >= 0)
-        heed_text_add(&where, ": which tokens attend to %s", key_words(v, token));
+        heed_text_add(&where, ": which tokens attend to %s", chosen_words(v, token));
+    else if (v->count > 1)
+        heed_text_add(&where, ": mean of %s", chosen_words(v, token));
     else
         add_answer(v, query, &where);
     if (maps->ends) heed_text_add(&where, " (other measures: the whole model)");

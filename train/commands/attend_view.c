@@ -37,7 +37,7 @@ bool views_focus(attend_view *const *list, int count) {
 
 /* What is said of a text for which a masked model predicts nothing. */
 static const char *without_mask(const heed_run *r) {
-    if (r->model->answers != HEED_ANSWER_MASKED) return NULL;
+    if (!fills_masks(r->model)) return NULL;
     if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
     return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
            "folder with its tokenizer.json or vocab.txt";
@@ -47,6 +47,7 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     *v = (attend_view){.p = p,
                        .record = record,
                        .head = MEAN_HEAD,
+                       .query = -1,
                        .key = -1,
                        .unmasked = without_mask(r),
                        .top = flag_int(p, "top"),
@@ -67,15 +68,21 @@ bool view_open(attend_view *v, program *p, const heed_run *r, const heed_record 
     const char *query = flag_text(p, "query");
     const heed_record_axis *a = &record->axes[v->block->queries],
                            *keys = &record->axes[v->block->keys];
-    if (!chosen_query(p->c, query, a, keys, &v->query)) return false;
-    if (!chosen_key(p->c, flag_text(p, "key"), a, keys, &v->key)) return false;
+    int most = keys->rows ? 1 : MOST_CHOSEN;
+    int count_of_keys = chosen_key(p->c, flag_text(p, "key"), a, keys, most, v->several);
+    if (count_of_keys > 0) v->key = v->several[0];
+    v->count = count_of_keys ? count_of_keys : chosen_query(p->c, query, a, keys, most, v->several);
+    if (v->count < 0) return false;
+    if (!count_of_keys && v->count) v->query = v->several[0];
     static const char *const others[] = {"query", "rollout", "occlude", "gradient"};
-    for (size_t i = 0; v->key >= 0 && i < sizeof others / sizeof *others; i++)
-        if (flag_given(p, others[i]))
-            return heed_fail(p->c, HEED_USAGE, "--key and --%s: expected one of them", others[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (flag_given(p, others[i]) && (v->key >= 0 || (i && v->count > 1)))
+            return heed_fail(p->c, HEED_USAGE, "--%s%s and --%s: expected one of them",
+                             v->key >= 0 ? "key" : "query", v->key >= 0 ? "" : " of several tokens",
+                             others[i]);
     if (!views_focus(&v, 1)) return false;
     if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
-    if (!*query && a->rows && a->first) v->query = 0; /* of a picture, [CLS] */
+    if (!*query && a->rows && a->first) v->query = 0, v->count = 1; /* of a picture, [CLS] */
     for (int k = 0; v->hide && k < 2; k++) {
         const heed_record_axis *side = k ? keys : a;
         int left = 0;
@@ -134,8 +141,15 @@ const char *query_words(const attend_view *v, int query, char text[QUERY_SIZE]) 
     return place_words(v->p->c, &v->record->axes[v->block->queries], query, text);
 }
 
-const char *key_words(const attend_view *v, char text[QUERY_SIZE]) {
-    return place_words(v->p->c, &v->record->axes[v->block->keys], v->key, text);
+const char *chosen_words(const attend_view *v, char text[QUERY_SIZE]) {
+    int axis = v->key >= 0 ? v->block->keys : v->block->queries;
+    char one[QUERY_SIZE];
+    size_t n = 0;
+    for (int i = 0; i < v->count && n < QUERY_SIZE; i++)
+        n += (size_t)snprintf(text + n, QUERY_SIZE - n, "%s%s", i ? ", and " : "",
+                              place_words(v->p->c, &v->record->axes[axis], v->several[i], one));
+    if (n >= QUERY_SIZE) snprintf(text, QUERY_SIZE, "%d tokens", v->count);
+    return text;
 }
 
 /* ---- matrices ---- */
@@ -196,11 +210,17 @@ bool shown_token(const attend_view *v, shown *out) {
     int rows = v->chosen ? 1 : b->heads + mean;
     *out = (shown){0};
     out->name = allocate(v->p->c, (size_t)rows, sizeof *out->name, "rows");
+    int first = v->several[0], last = first;
+    for (int i = 0; i < v->count; i++) {
+        if (v->several[i] < first) first = v->several[i];
+        if (v->several[i] > last) last = v->several[i];
+        out->map.uniform +=
+            heed_record_uniform(v->record, b, key ? -1 : v->several[i]) / (key ? 1 : v->count);
+    }
     if (!out->name ||
-        !open_matrix(v, out, rows, key ? b->queries : b->keys, key && b->causal ? v->key : 0,
-                     !key && b->causal ? v->query + 1 : INT_MAX))
+        !open_matrix(v, out, rows, key ? b->queries : b->keys, key && b->causal ? first : 0,
+                     !key && b->causal ? last + 1 : INT_MAX))
         return false;
-    out->map.uniform = heed_record_uniform(v->record, b, v->query);
     out->map.uniform_mean = key && b->causal;
     out->map.percent = key;
     if (key)
@@ -216,8 +236,10 @@ bool shown_token(const attend_view *v, shown *out) {
             snprintf(out->name[i], sizeof *out->name, "%s", head == MAX_HEAD ? "largest" : "mean");
         out->row_labels[i] = out->name[i];
         for (int j = 0; j < out->map.cols; j++)
-            out->values[i * out->map.cols + j] =
-                key ? weight(v, head, out->col[j], v->key) : weight(v, head, v->query, out->col[j]);
+            for (int k = 0; k < v->count; k++)
+                out->values[i * out->map.cols + j] +=
+                    key ? weight(v, head, out->col[j], v->several[k])
+                        : weight(v, head, v->several[k], out->col[j]) / (heed_real)v->count;
     }
     return true;
 }

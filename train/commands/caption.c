@@ -199,7 +199,7 @@ static bool attention_fits(program *p, const heed_run *r) {
 static void run_caption(program *p) {
     work w = {0};
     heed_run *r = open_run(p, p->argv[0]);
-    if (r && r->model->kind != HEED_INPUT_CAPTION)
+    if (r && !writes_captions(r->model))
         wrong_run(p, "a model of captions", r);
     else if (r && attention_fits(p, r) && translator_open(&w.k, r, p->flags)) {
         w.k.show = *flag_text(p, "attention");

@@ -140,7 +140,7 @@ static bool classifier_open(program *p, classifier *k) {
 
 static void run_classify(program *p) {
     classifier k = {.p = p, .run = open_run(p, p->argv[0]), .table = {.c = p->c}};
-    if (k.run && k.run->model->kind == HEED_INPUT_LABELLED)
+    if (k.run && names_classes(k.run->model) && sees_texts(k.run->model))
         classify_texts(p, k.run);
     else if (k.run && classifier_open(p, &k))
         each_picture(p, k.run, &k, classify);

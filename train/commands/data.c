@@ -15,7 +15,7 @@ static bool is_typed(const program *p, const char *key) {
 
 /* Whether a length is typed, beside which train refuses another one. Texts need none. */
 static bool has_length(const program *p) {
-    return p->model->kind == HEED_INPUT_TOKENS || is_typed(p, "steps") || is_typed(p, "epochs") ||
+    return reads_text(p->model) || is_typed(p, "steps") || is_typed(p, "epochs") ||
            is_typed(p, "minutes");
 }
 
@@ -75,7 +75,7 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
 
 static void check_data(program *p, const char *data) {
     heed_config_set(p->flags, "data", data, "DATA", HEED_FROM_FLAG);
-    if (p->model->kind != HEED_INPUT_PICTURE && *flag_text(p, "sheet")) {
+    if (!reads_pictures(p->model) && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
                   data_of(p->model)->noun);
         return;

@@ -95,7 +95,7 @@ static void print_estimate(const estimate *e, double step, double evals, double 
     }
     for (int i = 0; i < p->chosen.count; i++)
         print_fact(AT, i ? "" : "chosen", "%s", choice_text(&p->chosen.list[i], text));
-    if (p->model->kind == HEED_INPUT_PICTURE && are_few(p->model, e->data, e->a->config, hint))
+    if (reads_pictures(p->model) && are_few(p->model, e->data, e->a->config, hint))
         print_fact(AT, "note", "%s", hint);
     print_fact(AT, "time", "about %s with %d thread%s", heed_format_duration(n1, seconds),
                heed_threads(p->c), heed_threads(p->c) == 1 ? "" : "s");

@@ -185,7 +185,7 @@ static void fill(program *p) {
     }
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model->answers != HEED_ANSWER_MASKED)
+    if (!fills_masks(r->model))
         wrong_run(p, "a masked language model", r);
     else if (heed_import_is_headless(r))
         heed_fail(p->c, HEED_USAGE,

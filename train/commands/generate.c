@@ -367,7 +367,7 @@ static void generate(program *p) {
     bool lines = given ? p->argc > 1 && strcmp(p->argv[1], "-") == 0 : has_piped_input(p);
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
-    if (r->model->kind != HEED_INPUT_TOKENS || !r->model->steps)
+    if (!reads_text(r->model) || !r->model->steps)
         wrong_run(p, "a causal language model", r);
     else if (lines)
         generate_lines(p, r);

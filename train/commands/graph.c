@@ -85,7 +85,7 @@ static bool choose_length(program *p, workbench *w) {
         return heed_fail(p->c, HEED_USAGE, "--tokens %d: expected at most the block of %d", tokens,
                          w->len);
     /* of a decoder without self-attention, each step is drawn */
-    bool decodes = w->model->kind == HEED_INPUT_PAIR || w->model->kind == HEED_INPUT_CAPTION;
+    bool decodes = writes_targets(w->model);
     bool by_step = decodes && !workbench_has(w, HEED_DECODER);
     if (tokens)
         w->len = tokens;

@@ -56,8 +56,7 @@ static entry *sorted(heed_ctx *c, const heed_head_table *h, const char *key) {
 
 /* Whether a model that predicts the next token lacks the score that the others of its kind have. */
 static bool lacks_induction(const heed_model *m, const heed_head_table *h) {
-    return m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT &&
-           !heed_heads_have(h, HEED_HEAD_INDUCTION);
+    return data_of(m)->ahead && !heed_heads_have(h, HEED_HEAD_INDUCTION);
 }
 
 /* ---- as text ---- */

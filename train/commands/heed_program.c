@@ -61,10 +61,10 @@ static const char *const *list_commands(const char *names[NAMES]) {
 }
 
 /* Commands that train that model, and use it. */
-static void add_first(const heed_model *const *models, heed_input_kind kind, const char *heading,
-                      heed_text *out) {
+static void add_first(const heed_model *const *models, bool (*fits)(const heed_model *m),
+                      const char *heading, heed_text *out) {
     char flags[96];
-    const heed_model *m = first_of(models, kind);
+    const heed_model *m = first_of(models, fits);
     if (!m) return;
     const char *use = use_of(m), *input = "";
     if (strcmp(use, "fill") == 0) input = " \"The king went to the [MASK] .\"";
@@ -78,13 +78,13 @@ static void add_first(const heed_model *const *models, heed_input_kind kind, con
 }
 
 void add_first_examples(const heed_model *const *models, heed_text *out) {
-    const heed_model *from = first_of(models, HEED_INPUT_TOKENS);
-    const heed_model *to = first_of(models, HEED_INPUT_LABELLED);
-    add_first(models, HEED_INPUT_TOKENS, "A first model, and a question to it", out);
-    add_first(models, HEED_INPUT_PICTURE, "A model of pictures in a folder per class", out);
-    add_first(models, HEED_INPUT_PAIR,
-              "A model of pairs of texts, a line each with a tab between them", out);
-    add_first(models, HEED_INPUT_CAPTION,
+    const heed_model *from = first_of(models, reads_text);
+    const heed_model *to = first_of(models, names_texts);
+    add_first(models, reads_text, "A first model, and a question to it", out);
+    add_first(models, reads_pictures, "A model of pictures in a folder per class", out);
+    add_first(models, reads_pairs, "A model of pairs of texts, a line each with a tab between them",
+              out);
+    add_first(models, writes_captions,
               "A model of captions, a picture's file, a tab and its caption in a line", out);
     if (from && to)
         heed_text_add(out,

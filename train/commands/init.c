@@ -4,7 +4,7 @@
 static void init(program *p) {
     heed_text text = {.c = p->c};
     heed_config *f = task_config(p);
-    const char *data = p->model->kind == HEED_INPUT_DENSE ? "" : " DATA";
+    const char *data = reads_data(p->model) ? " DATA" : "";
     heed_config_by_data(f, p->model->choices);
     printf("# Settings of %s train %s, heed %s. Use: %s train %s%s -c THIS_FILE -o RUN\n\n",
            program_name(), p->model->name, HEED_VERSION, program_name(), p->model->name, data);

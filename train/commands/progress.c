@@ -202,8 +202,7 @@ static void choose_columns(progress *g) {
     enum { MARK = 2, DROPPED = sizeof order / sizeof *order };
     int width = MARK;
     bool perplexity = data_of(g->p->model)->perplexity;
-    bool bits =
-        perplexity && g->p->model->answers != HEED_ANSWER_MASKED; /* predicts all the text */
+    bool bits = perplexity && !fills_masks(g->p->model); /* predicts all the text */
     for (int i = 0; i < COLUMNS; i++) {
         bool valid = i >= VALID && i <= ACCURACY;
         g->hidden[i] = (valid && g->data->no_val) || (i == PERPLEXITY && !perplexity) ||

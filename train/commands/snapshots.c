@@ -115,7 +115,7 @@ static bool choose(show *w) {
     /* The recorded text was not typed here: an error lists its tokens, as those of a pair. */
     const heed_record_axis none = {0}, *other = w->key_axis == w->query_axis ? &none : w->key_axis;
     if (!chosen_head(c, flag_text(w->p, "head"), b, &w->head) ||
-        !chosen_query(c, flag_text(w->p, "query"), w->query_axis, other, &w->query))
+        chosen_query(c, flag_text(w->p, "query"), w->query_axis, other, 1, &w->query) < 0)
         return false;
     if (w->query < 0) w->query = usual_query(w);
     snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));

@@ -117,7 +117,7 @@ static void train(program *p) {
     const char *out = flag_text(p, "out");
     size_t n = 0;
     gathered inputs = {.path = ""};
-    const heed_model *m = first_of(p->models, HEED_INPUT_TOKENS);
+    const heed_model *m = first_of(p->models, reads_text);
     if (!check_out(p, out)) return;
     char *text = NULL;
     if (!m || gather(p, m, NULL, p->argc, p->argv, &inputs))

@@ -230,7 +230,7 @@ static void failed(program *p, const training *t, const progress *g, const heed_
 static void fit(program *p, const training *t, const heed_data *data, progress *g) {
     heed_fit_args a = {.model = t->model,
                        .config = t->f,
-                       .data = data->batches,
+                       .data = data,
                        .data_checksum = data->checksum,
                        .tokenizer = data->tokenizer,
                        .source = data->source,
@@ -337,7 +337,7 @@ static void run_training(program *p, training *t) {
 
 static bool check_run(program *p, const training *t) {
     const char *name = p->model->name, *data = heed_config_text(t->f, "data");
-    bool dense = p->model->kind == HEED_INPUT_DENSE;
+    bool dense = !reads_data(p->model);
     if (!settings_apply(p, NULL, "")) return false;
     if (dense && *data)
         return heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", data,
@@ -346,8 +346,7 @@ static bool check_run(program *p, const training *t) {
         return heed_fail(p->c, HEED_USAGE,
                          "missing DATA: expected %s; hint: `train %s %s -o runs/first`",
                          data_of(p->model)->noun, name, example_data(p->model));
-    heed_input_kind kind = p->model->kind;
-    int most = kind == HEED_INPUT_TOKENS ? p->argc : kind == HEED_INPUT_PAIR ? 2 : 1;
+    int files = data_of(p->model)->files, most = files ? files : p->argc;
     for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
         if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
     if (!data_fits(p, data)) return false;

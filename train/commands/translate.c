@@ -142,7 +142,7 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
 
 static bool open_translator(program *p, const char *dir, translator *k) {
     heed_run *r = open_run(p, dir);
-    if (r && r->model->kind == HEED_INPUT_PAIR) return translator_open(k, r, p->flags);
+    if (r && reads_pairs(r->model)) return translator_open(k, r, p->flags);
     if (r && dir == p->argv[0])
         wrong_run(p, "a model of pairs of texts", r);
     else if (r)

@@ -13,9 +13,9 @@ heed_config *workbench_config(heed_ctx *c, const heed_model *m) {
 void workbench_sizes(workbench *w) {
     const heed_config *f = w->f;
     w->rows = (int)heed_config_int(f, "batch");
-    w->dense = w->model->kind == HEED_INPUT_PICTURE || w->model->kind == HEED_INPUT_DENSE;
-    if (w->model->kind == HEED_INPUT_DENSE) return;
-    if (w->dense || w->model->kind == HEED_INPUT_CAPTION) {
+    w->dense = reads_pictures(w->model) || !reads_data(w->model);
+    if (!reads_data(w->model)) return;
+    if (w->dense || sees_pictures(w->model)) {
         int64_t size = heed_config_int(f, "image-size");
         w->pixels = (int)(size * size * heed_config_int(f, "channels"));
     }
@@ -26,15 +26,15 @@ void workbench_sizes(workbench *w) {
     }
     w->len = (int)heed_config_int(f, "block");
     w->vocab = (int)heed_config_int(f, "vocab");
-    if (w->model->answers == HEED_ANSWER_MASKED) {
+    if (fills_masks(w->model)) {
         double share = heed_config_has(f, "mask-share") ? heed_config_real(f, "mask-share") : 0.15;
         w->masked_positions = (int)lround(share * w->len);
         if (w->masked_positions < 1) w->masked_positions = 1;
     }
-    if (w->model->kind == HEED_INPUT_PAIR && heed_config_has(f, "source-vocab"))
+    if (reads_pairs(w->model) && heed_config_has(f, "source-vocab"))
         w->sources = (int)heed_config_int(f, "source-vocab");
-    if (w->model->kind == HEED_INPUT_LABELLED) w->labels = (int)heed_config_int(f, "classes");
-    if (w->model->kind != HEED_INPUT_TOKENS && !w->sources && !w->pixels) w->sources = w->vocab;
+    if (names_classes(w->model)) w->labels = (int)heed_config_int(f, "classes");
+    if (!reads_text(w->model) && !w->sources && !w->pixels) w->sources = w->vocab;
 }
 
 bool workbench_has(const workbench *w, heed_stack stack) {
@@ -128,7 +128,7 @@ static void pixels(const workbench *w, uint64_t index, random_batch *out) {
 
 bool random_batch_make(const workbench *w, uint64_t index, random_batch *out) {
     *out = (random_batch){0};
-    if (w->model->kind == HEED_INPUT_DENSE)
+    if (!reads_data(w->model))
         return heed_model_batch(w->model, w->self, NULL,
                                 (heed_batch_at){.index = index, .rows = w->rows}, &out->b) ||
                heed_fail(w->c, HEED_FAILED, "model %s made no batch", w->model->name);

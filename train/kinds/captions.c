@@ -56,7 +56,6 @@ static void next_captions(const heed_model *m, const heed_data *d, const char *p
 
 const data_kind caption_kind = {
     .banner = banner_captions,
-    .items = "captions",
     .begun = begun_captions,
     .evaluated = sample_captions,
     .finish = finish_captions,

@@ -158,7 +158,7 @@ void eval_captions(program *p, const heed_model *m, heed_config *f, heed_run *r)
     heed_data *d = eval_data_open(p, m, f, r, what);
     if (!d) return;
     int rows = (int)heed_config_int(f, "batch");
-    heed_score score = heed_evaluate(r->tape, r->model, r->self, d->batches, rows);
+    heed_score score = heed_evaluate(r->tape, r->model, r->self, d, rows);
     measures found = measure(&score);
     quality q = {0};
     if (heed_ctx_status(p->c) == HEED_OK && measure_captions(p, r, d->batches, &q)) {

@@ -66,8 +66,8 @@ static bool predict_batch(const heed_run *r, heed_data *d, heed_batch_at at,
 
 /* Predicts everything in the part of the data that d evaluates. */
 static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predictions *all) {
-    bool pictures = d->spec.kind == HEED_INPUT_PICTURE, ok = true;
-    bool words = r->model->answers == HEED_ANSWER_SAME;
+    bool pictures = d->kind->pictures, ok = true;
+    bool words = names_words(r->model);
     *all = (class_predictions){.part = d->part,
                                .all_parts = d->all,
                                .noun = words ? "words" : "texts",
@@ -81,7 +81,7 @@ static bool predict_part(const heed_run *r, heed_data *d, int rows, class_predic
         all->noun = "pictures";
         heed_images_set_eval_part(all->images, d->part);
     }
-    uint64_t batches = heed_model_eval_batches(r->model, r->self, d->batches, rows);
+    uint64_t batches = heed_model_eval_batches(r->model, r->self, d, rows);
     for (uint64_t i = 0; ok && i < batches; i++)
         ok = predict_batch(r, d, (heed_batch_at){.val = true, .index = i, .rows = rows}, all);
     return ok ||

@@ -100,7 +100,7 @@ static bool one_line(cloze *q, const char *line, size_t n) {
 
 bool is_cloze(const program *p, const heed_run *r) {
     const char *dot = p->argc > 1 ? strrchr(p->argv[1], '.') : NULL;
-    return r->model->answers == HEED_ANSWER_MASKED && dot && strcmp(dot, ".tsv") == 0;
+    return fills_masks(r->model) && dot && strcmp(dot, ".tsv") == 0;
 }
 
 cloze *cloze_open(heed_run *r, const char *path) {

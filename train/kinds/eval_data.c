@@ -10,26 +10,25 @@
 /* "book.txt, validation part" */
 static void describe(const heed_data *d, const char *data, char what[512]) {
     char n[32], part[32];
-    if (d->spec.kind == HEED_INPUT_DENSE) {
+    if (!d->kind->open) {
         snprintf(what, 512, "the model's own evaluation batches");
         return;
     }
-    bool own = d->all || (d->no_val && d->spec.kind != HEED_INPUT_PICTURE);
+    bool own = d->all || (d->no_val && !(d->kind->pictures && !d->kind->target));
     snprintf(part, sizeof part, ", %s part", part_name(d->part));
     size_t at = (size_t)snprintf(what, 512, "%.400s%s", data,
                                  d->is_val ? ", the validation data of the run"
                                  : own     ? ""
                                            : part);
-    if (d->spec.kind == HEED_INPUT_TOKENS && !d->all && d->no_val)
+    if (!d->kind->tables && !d->all && d->no_val)
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
-    if (d->spec.kind == HEED_INPUT_CAPTION) {
+    if (d->kind->pictures && d->kind->target) {
         const heed_captions_info *a = heed_captions_about(d->batches);
         snprintf(what + at, 512 - at, ", %s pictures", heed_format_count(n, a->val_pictures));
     }
-    if (d->spec.kind != HEED_INPUT_PAIR && d->spec.kind != HEED_INPUT_LABELLED) return;
+    if (!d->kind->tables || d->kind->pictures) return;
     snprintf(what + at, 512 - at, ", %s %s",
-             heed_format_count(n, heed_pairs_about(d->batches)->val_pairs),
-             d->spec.kind == HEED_INPUT_PAIR ? "pairs" : "texts");
+             heed_format_count(n, heed_pairs_about(d->batches)->val_pairs), d->kind->items);
 }
 
 static void warn_of_text(program *p, const heed_data *d) {
@@ -49,7 +48,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
                           char what[512]) {
     static const char *const switches[] = {"convert", "strict"}, *const tables[] = {"columns",
                                                                                     "header"};
-    if (m->kind == HEED_INPUT_DENSE && p->argc > 1) {
+    if (!reads_data(m) && p->argc > 1) {
         heed_fail(p->c, HEED_USAGE, "%s has no effect here: %s makes its own data", p->argv[1],
                   m->name);
         return NULL;
@@ -79,7 +78,7 @@ heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const
     heed_data *d = heed_run_data(r, f, data, &a);
     end_reading(&shown);
     if (d) describe(d, data_name(p, heed_config_text(f, "data")), what);
-    if (d && m->kind == HEED_INPUT_TOKENS) warn_of_text(p, d);
+    if (d && reads_text(m)) warn_of_text(p, d);
     gather_end(&inputs);
     return d;
 }
@@ -107,7 +106,7 @@ bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
         s->open = eval_data_open(p, s->model, s->f, s->e.run, s->what);
     if (!s->questions && !s->open) return false;
     if (s->open) {
-        s->e.data = s->open->batches;
+        s->e.data = s->open;
         s->part = s->open->part;
     }
     uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");

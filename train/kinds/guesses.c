@@ -115,7 +115,7 @@ static bool classify_one(program *p, void *user, const char *text, size_t n) {
     heed_tensor *ids = heed_ids(r->tape, tokens->ids, 1, (int)tokens->count);
     heed_tensor *y = r->model->logits(r->self, r->tape, &(heed_model_input){.x = ids});
     if (!y) return false;
-    if (r->model->answers == HEED_ANSWER_SAME)
+    if (names_words(r->model))
         print_tags(p, k, text, n, y);
     else {
         guesses_of(y->x, classes, k->guesses);

@@ -61,7 +61,7 @@ const char *augment_text(const heed_augment *a, char text[160]) {
 const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]) {
     heed_augment augment = heed_augment_of(f);
     char strengths[160];
-    bool flips = augment.flip > 0, refused = d->spec.kind == HEED_INPUT_CAPTION;
+    bool flips = augment.flip > 0, refused = d->kind->target;
     augment_text(&augment, strengths);
     snprintf(text, 480, "%s%s%s%s", *strengths ? strengths : "none",
              !*d->sided ? ""
@@ -217,14 +217,14 @@ void print_waited(const training_end *e) {
 }
 
 /* Reads the test part, batch by batch, so that it may be interrupted. */
-static heed_score read_test(const training_end *e, heed_run *r, heed_images *k) {
+static heed_score read_test(const training_end *e, heed_run *r, const heed_data *d) {
     heed_score score = {0};
     heed_batch b;
-    heed_evaluation s = {.run = r, .data = k, .rows = (int)heed_config_int(e->f, "batch")};
+    heed_evaluation s = {.run = r, .data = d, .rows = (int)heed_config_int(e->f, "batch")};
     bool ok = true;
     if (e->bar) fputs("reading the test part ...", stderr);
-    heed_images_set_eval_part(k, HEED_TEST_PART);
-    s.batches = heed_model_eval_batches(r->model, r->self, k, s.rows);
+    heed_images_set_eval_part(d->batches, HEED_TEST_PART);
+    s.batches = heed_model_eval_batches(r->model, r->self, d, s.rows);
     for (uint64_t i = 0; ok && i < s.batches; i++)
         ok = was_interrupted(NULL) ? heed_fail(r->c, HEED_INTERRUPTED, "interrupted")
                                    : heed_evaluation_batch(&s, i, &b, &score);
@@ -242,7 +242,7 @@ bool test_pictures(program *p, const heed_data *d, training_end *e, measures *m)
     heed_score score = {0};
     e->waited = heed_images_waited(k) / (e->seconds > 0 ? e->seconds : 1);
     heed_run *r = heed_images_about(k)->count[HEED_TEST_PART] ? open_run(p, e->run) : NULL;
-    if (r) score = read_test(e, r, k);
+    if (r) score = read_test(e, r, d);
     *m = measure(&score);
     if (r && heed_ctx_status(p->c) == HEED_OK) note_test(p, e->run, e->step, m);
     close_run(p, r);
@@ -262,7 +262,6 @@ static void finish_pictures(program *p, const heed_data *d, training_end *e) {
 
 const data_kind picture_kind = {
     .banner = banner_pictures,
-    .items = "pictures",
     .begun = begun_pictures,
     .next = next_pictures,
     .finish = finish_pictures,

@@ -6,21 +6,11 @@
 #include <string.h>
 
 const data_kind *kind_of(const heed_model *m) {
-    switch (m->kind) {
-    case HEED_INPUT_TOKENS:
-        return &text_kind;
-    case HEED_INPUT_PICTURE:
-        return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
-    case HEED_INPUT_PAIR:
-        return &translation_kind;
-    case HEED_INPUT_LABELLED:
-        return &label_kind;
-    case HEED_INPUT_CAPTION:
-        return &caption_kind;
-    case HEED_INPUT_DENSE:
-        break;
-    }
-    return &dense_kind;
+    if (!reads_data(m)) return &dense_kind;
+    if (reads_text(m)) return &text_kind;
+    if (writes_targets(m)) return sees_pictures(m) ? &caption_kind : &translation_kind;
+    if (sees_pictures(m)) return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
+    return &label_kind;
 }
 
 /* Appends the text with whole numbers as "4,000". */
@@ -67,20 +57,14 @@ void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batc
     char n[32], batches[48] = "", block[32] = "";
     bool full = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
     uint64_t each = full ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
-    if (m->kind == HEED_INPUT_PICTURE) each = 1;
+    if (reads_pictures(m)) each = 1;
     uint64_t steps = (epoch_batches + each - 1) / each;
     if (each > 1) snprintf(batches, sizeof batches, "%s x ", heed_format_count(n, each));
-    if (m->kind == HEED_INPUT_TOKENS)
+    if (reads_text(m))
         snprintf(block, sizeof block, "x %lld ", (long long)heed_config_int(f, "block"));
     banner_row("epoch", "%s step%s of %s%lld %s%s", heed_format_count(n, steps),
                steps == 1 ? "" : "s", batches, (long long)heed_config_int(f, "batch"), block,
-               kind_of(m)->items);
-}
-
-/* What a label belongs to. */
-static const char *data_word(const heed_data *d) {
-    if (d->spec.kind == HEED_INPUT_PICTURE) return "picture";
-    return d->spec.per_word ? "word" : "text";
+               data_of(m)->items);
 }
 
 /* A mark before and after a name of a class in a list, so that a comma in it parts no two names. */
@@ -116,7 +100,7 @@ const char *balance_hint(const heed_data *d, char text[256]) {
     snprintf(text, 256,
              "the largest class has %.0f times the %ss of %s%.80s%s: accuracy says little of it; "
              "--balance weighs classes equally in training",
-             (double)largest / (double)(least ? least : 1), data_word(d), quote,
+             (double)largest / (double)(least ? least : 1), d->kind->label, quote,
              d->labels[smallest], quote);
     return text;
 }
@@ -157,5 +141,4 @@ static void check_nothing(program *p, heed_data *d) {
     heed_fail(p->c, HEED_USAGE, "there is nothing to check: %s makes its own data", p->model->name);
 }
 
-const data_kind dense_kind = {
-    .items = "rows", .next = next_plot, .eval = eval_scores, .check = check_nothing};
+const data_kind dense_kind = {.next = next_plot, .eval = eval_scores, .check = check_nothing};

@@ -94,7 +94,7 @@ void next_text(const heed_model *m, const heed_data *d, const char *path, const 
     (void)d;
     first_words(path, line);
     printf("\nNext:\n");
-    if (m->answers == HEED_ANSWER_MASKED) { /* for the last word that has a letter */
+    if (fills_masks(m)) { /* for the last word that has a letter */
         size_t end = strlen(line);
         while (end > 0 && !isalnum((unsigned char)line[end - 1]) &&
                (unsigned char)line[end - 1] < 0x80)
@@ -128,7 +128,7 @@ static void first_source(const heed_pairs *k, char source[LONGEST + 1]) {
 void next_pairs(const heed_model *m, const heed_data *d, const char *path, const char *run) {
     char source[LONGEST + 1];
     const char *heed = program_name();
-    bool pairs = m->kind == HEED_INPUT_PAIR;
+    bool pairs = reads_pairs(m);
     (void)path;
     first_source(d->batches, source);
     printf("\nNext:\n");

@@ -86,7 +86,7 @@ bool single_words(const heed_model *m, const heed_data *d) {
     for (size_t i = 0; i < READ && i < pairs; i++)
         if (!heed_pairs_get(d->batches, false, i, &pair) || memchr(pair.source, ' ', pair.source_n))
             return false;
-    return m->kind == HEED_INPUT_LABELLED && m->answers == HEED_ANSWER_SAME && pairs > 1;
+    return names_words(m) && pairs > 1;
 }
 
 void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens) {
@@ -184,7 +184,6 @@ static void finish_pairs(program *p, const heed_data *d, training_end *e) {
 
 const data_kind translation_kind = {
     .banner = banner_pairs,
-    .items = "pairs",
     .begun = begun_pairs,
     .evaluated = sample_pairs,
     .finish = finish_pairs,
@@ -194,7 +193,6 @@ const data_kind translation_kind = {
 };
 const data_kind label_kind = {
     .banner = banner_pairs,
-    .items = "texts",
     .next = next_pairs,
     .eval = eval_classes,
     .check = check_pairs,

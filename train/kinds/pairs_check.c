@@ -26,11 +26,12 @@ static bool is_word(const char *s, size_t n, const char *word) {
 /* How many texts, or words, of a part have a label. */
 static size_t count_label(const heed_data *d, bool val, const char *name) {
     const heed_pairs_info *a = heed_pairs_about(d->batches);
+    bool words = strcmp(d->kind->label, "word") == 0;
     size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
     heed_pair pair;
     for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
-        if (!d->spec.per_word) count += is_word(pair.target, pair.target_n, name);
-        for (size_t at = 0, n; d->spec.per_word && at < pair.target_n; at += n + 1) {
+        if (!words) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; words && at < pair.target_n; at += n + 1) {
             for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
             count += is_word(pair.target + at, n, name);
         }

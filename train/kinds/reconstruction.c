@@ -119,21 +119,15 @@ static void finish(program *p, const heed_data *d, training_end *e) {
     if (e->trained) print_waited(e);
 }
 
-/* The numbers of a picture. */
-static int numbers_of(const heed_data *d) {
-    const heed_image_transform *v = &heed_images_about(d->batches)->view;
-    return v->size * v->size * v->channels;
-}
-
 static void next_pictures(const heed_model *m, const heed_data *d, const char *path,
                           const char *run) {
     (void)m;
+    (void)d;
     (void)path;
     const char *heed = program_name();
-    bool linear = numbers_of(d) <= HEED_MOMENTS_MOST;
-    printf("\nNext:\n  %s reconstruct %s PICTURE... --png sheet.png\n  %s eval %s%s --code "
+    printf("\nNext:\n  %s reconstruct %s PICTURE... --png sheet.png\n  %s eval %s --code "
            "codes.png\n  %s plot %s\n",
-           heed, run, heed, run, linear ? " --linear" : "", heed, run);
+           heed, run, heed, run, heed, run);
 }
 
 /* ---- evaluation ---- */
@@ -145,50 +139,22 @@ typedef struct {
     const char *data; /* its name */
     int rows;
     measures m;
-    bool linear;
-    heed_best_linear_result best;
     heed_grid grid; /* hidden 0: no patches are hidden */
 } evaluation;
 
 static bool evaluate(evaluation *e) {
-    heed_score score = {0};
-    inspect_progress shown = {e->p, "batch"};
     heed_images *images = e->d->batches;
-    const size_t *count = heed_images_about(images)->count;
-    if (e->linear && !count[HEED_TRAIN_PART])
-        return heed_fail(e->p->c, HEED_DATA,
-                         "--linear has nothing to be fitted on: %s: expected training pictures",
-                         e->data);
-    int numbers = numbers_of(e->d), channels = heed_images_about(images)->view.channels;
-    if (e->linear && numbers > HEED_MOMENTS_MOST)
-        return heed_fail(e->p->c, HEED_USAGE,
-                         "--linear would take too much memory: expected pictures of at most %d "
-                         "numbers, found %d; hint: leave it out, or train with --image-size %d",
-                         HEED_MOMENTS_MOST, numbers, channels == 3 ? 36 : 64);
     heed_images_set_eval_part(images, e->d->part);
-    score = heed_evaluate(e->r->tape, e->r->model, e->r->self, images, e->rows);
+    heed_score score = heed_evaluate(e->r->tape, e->r->model, e->r->self, e->d, e->rows);
     e->m = measure(&score);
-    heed_best_linear_args a = {.run = e->r,
-                               .images = images,
-                               .part = e->d->part,
-                               .rows = e->rows,
-                               .progress = inspect_advance,
-                               .user = &shown};
-    return heed_ctx_status(e->p->c) == HEED_OK &&
-           (!e->linear || heed_best_linear_error(&a, &e->best));
+    return heed_ctx_status(e->p->c) == HEED_OK;
 }
 
 static json_t *result_json(const evaluation *e) {
-    json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:I, s:i}", "data", json_text(e->data), "part",
-                          heed_part_name(e->d->all ? HEED_PARTS : e->d->part), "loss",
-                          json_number(e->m.loss), "error", json_number(e->m.error), "items",
-                          (json_int_t)e->m.items, "hidden_patches", e->grid.hidden);
-    if (e->linear) json_object_set_new(o, "linear_error", json_number(e->best.error));
-    if (e->linear && e->best.components)
-        json_object_set_new(o, "components", json_integer(e->best.components));
-    if (e->linear && !e->best.components)
-        json_object_set_new(o, "ridge", json_number(e->best.ridge));
-    return o;
+    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:i}", "data", json_text(e->data), "part",
+                     heed_part_name(e->d->all ? HEED_PARTS : e->d->part), "loss",
+                     json_number(e->m.loss), "error", json_number(e->m.error), "items",
+                     (json_int_t)e->m.items, "hidden_patches", e->grid.hidden);
 }
 
 static void print_result(const evaluation *e) {
@@ -205,16 +171,6 @@ static void print_result(const evaluation *e) {
     if (fabs(e->m.loss - e->m.error) > 1e-5 * e->m.error)
         print_fact(AT, "  loss", "%.5f  of each patch less its mean, over its deviation",
                    e->m.loss);
-    if (!e->linear) return;
-    heed_format_count(n, e->best.trained);
-    if (e->best.components)
-        print_fact(AT, "  PCA", "%.5f  with %d component%s, fitted on %s training pictures",
-                   e->best.error, e->best.components, e->best.components == 1 ? "" : "s", n);
-    else
-        print_fact(AT, "  linear",
-                   "%.5f  the best linear prediction from the visible patches, fitted on %s "
-                   "training pictures, ridge %.2g",
-                   e->best.error, n, e->best.ridge);
 }
 
 static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_run *r) {
@@ -224,8 +180,7 @@ static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_
                     .r = r,
                     .d = d,
                     .data = heed_config_text(f, "data"),
-                    .rows = (int)heed_config_int(f, "batch"),
-                    .linear = flag_on(p, "linear")};
+                    .rows = (int)heed_config_int(f, "batch")};
     if (!m->grid || !m->grid(r->self, &e.grid)) e.grid.hidden = 0;
     if (d && evaluate(&e)) {
         if (flag_on(p, "json"))
@@ -240,7 +195,6 @@ static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_
 
 const data_kind reconstruction_kind = {
     .banner = banner_pictures,
-    .items = "pictures",
     .begun = begun_pictures,
     .evaluated = draw_reconstructions,
     .next = next_pictures,

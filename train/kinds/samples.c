@@ -24,7 +24,7 @@ static int32_t first_word(const progress *g, const heed_report *r) {
     heed_specials s = heed_tokenizer_specials(k);
     heed_batch_at at = {.index = (uint64_t)r->step, .rows = 1};
     heed_batch line;
-    bool lines = heed_text_end(g->f, k) >= 0 && !g->data->spec.bracket;
+    bool lines = heed_text_end(g->f, k) >= 0 && !g->data->kind->mask;
     if (lines && heed_gpt_batch(g->data->batches, at, &line)) return line.ids[0];
     int32_t word = s.mask > s.unk ? s.mask + 1 : s.unk + 1;
     return word < heed_vocab_size(k) ? word : 0;

@@ -68,9 +68,9 @@ void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r) {
     heed_data *d = eval_data_open(p, m, f, r, what);
     if (!d) return;
     int rows = (int)heed_config_int(f, "batch");
-    heed_score s = heed_evaluate(r->tape, r->model, r->self, d->batches, rows);
+    heed_score s = heed_evaluate(r->tape, r->model, r->self, d, rows);
     measures found = measure(&s);
-    if (heed_model_eval_batches(m, r->self, d->batches, rows) == 0)
+    if (heed_model_eval_batches(m, r->self, d, rows) == 0)
         heed_fail(p->c, HEED_DATA, "%s: nothing to evaluate on", what);
     if (!data_of(m)->perplexity) found.perplexity = (double)NAN;
     heed_part part = d->is_val ? HEED_VAL_PART : d->all ? HEED_PARTS : d->part;
@@ -98,7 +98,6 @@ static void eval_text(program *p, const heed_model *m, heed_config *f, heed_run 
 const data_kind text_kind = {
     .banner = banner_text,
     .begun = begun_text,
-    .items = "tokens",
     .evaluated = sample_text,
     .next = next_text,
     .eval = eval_text,

@@ -24,8 +24,7 @@ typedef struct {
 typedef struct progress progress;
 typedef struct {
     void (*banner)(const heed_model *m, const heed_data *d,
-                   const heed_config *f); /* uses banner_row; or NULL */
-    const char *items;                    /* "pairs": what a batch holds */
+                   const heed_config *f);                           /* uses banner_row; or NULL */
     void (*begun)(program *p, const heed_data *d, const char *run); /* the run exists; or NULL */
     void (*evaluated)(progress *g, const heed_report *r); /* after an evaluation; or NULL */
     void (*finish)(program *p, const heed_data *d, training_end *e); /* reports more; or NULL */

@@ -78,18 +78,41 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
     if (!k) return false;
     d->checksum = heed_captions_about(k)->checksum;
-    d->sided = heed_images_about(heed_captions_images(k))->sided;
+    heed__pictures_found(d, heed_images_about(heed_captions_images(k)));
     return heed__pictures_complete(f, heed_captions_images(k));
 }
 
 static void close_data(heed_data *d) { heed_captions_close(d->batches); }
 
-const heed_data_kind heed__data_captions = {
+static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
+    return heed_caption_batch(d->batches, at, out);
+}
+static uint64_t eval_batches(const heed_data *d, int rows) {
+    return heed_captions_eval_batches(d->batches, rows);
+}
+static uint64_t epoch_batches(const heed_data *d, int rows) {
+    return heed_captions_epoch_batches(d->batches, rows);
+}
+
+const heed_data_kind heed_pictures_captioned = {
     .noun = "a file of pictures' names and captions, TSV, CSV or JSONL, or a folder with "
             "metadata.jsonl",
+    .reads = "pictures",
     .item = "tok",
+    .items = "captions",
+    .use = "caption",
+    .example = "captions.tsv",
+    .files = 1,
+    .tables = true,
+    .pictures = true,
     .perplexity = true,
+    .split = true,
     .options = options,
     .open = open_data,
     .close = close_data,
+    .batch = batch,
+    .eval_batches = eval_batches,
+    .epoch_batches = epoch_batches,
+    .target = heed_example_target,
+    .ask = heed__ask_target,
 };

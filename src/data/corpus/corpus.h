@@ -2,8 +2,10 @@
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 
-#include "data/corpus/reading.h"
-#include "data/corpus/tokenizer.h"
+#include "tokenizer/reading.h"
+#include "tokenizer/tokenizer.h"
+
+#include <heed/data.h>
 
 enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK_BITS };
 

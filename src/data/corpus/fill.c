@@ -1,7 +1,7 @@
 /* fill.c -- encodes a text file into the stream of a corpus. */
 #include "data/corpus/corpus.h"
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

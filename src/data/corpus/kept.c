@@ -3,8 +3,8 @@
  * byte order of the machine: a head of 64-bit numbers; the first token of each line; marks; for
  * each chunk the number of odd tokens, the ids, and the bytes or odd tokens; a hash of all that. */
 #include "data/corpus/corpus.h"
-#include "data/corpus/pipeline.h"
 #include "text/text.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

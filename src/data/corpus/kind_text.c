@@ -30,12 +30,11 @@ static const heed_condition conditions[] = {{"token-cache", "tokenizer!=char|byt
 static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
                                        heed__watch *watch) {
     heed__source text = {.path = heed_config_text(f, "data"), .watch = watch};
-    return heed__tokenizer_train(
-        d->c, &text,
-        (heed_tokenizer_args){.kind = kind,
-                              .vocab = (int)heed_config_int(f, "vocab"),
-                              .lower = heed_config_bool(f, "lower"),
-                              .specials = d->spec.bracket || d->spec.masked});
+    return heed__tokenizer_train(d->c, &text,
+                                 (heed_tokenizer_args){.kind = kind,
+                                                       .vocab = (int)heed_config_int(f, "vocab"),
+                                                       .lower = heed_config_bool(f, "lower"),
+                                                       .specials = d->kind->mask});
 }
 
 /* Opens the tokenizer at a path; with `extend`, adds the text's characters. */
@@ -44,8 +43,8 @@ static heed_tokenizer *open_tokenizer(const heed_data *d, const heed_config *f, 
     heed_tokenizer *k = heed__tokenizer_at(d->c, "tokenizer", name);
     if (!k || !extend) return k;
     heed__source text = {.path = heed_config_text(f, "data"), .watch = watch};
-    heed_tokenizer *more = heed__tokenizer_extend(k, &text, (int)heed_config_int(f, "vocab"),
-                                                  d->spec.bracket || d->spec.masked);
+    heed_tokenizer *more =
+        heed__tokenizer_extend(k, &text, (int)heed_config_int(f, "vocab"), d->kind->mask);
     heed_tokenizer_free(k);
     return more;
 }
@@ -70,7 +69,7 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_data_a
                        : heed__kind_find(name) >= 0 ? train_tokenizer(d, f, name, watch)
                                                     : open_tokenizer(d, f, name, a->extend, watch);
     if (!d->tokenizer || !check_cache(d, f)) return false;
-    if (!d->spec.masked || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
+    if (!d->kind->mask || heed_tokenizer_specials(d->tokenizer).mask >= 0) return true;
     return heed_fail(d->c, HEED_USAGE,
                      "a masked model needs a vocabulary with [MASK]: the %s tokenizer has none; "
                      "hint: `tokenizer = wordpiece`",
@@ -86,7 +85,7 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
     const char *val = heed_config_text(f, "val");
     bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
     heed_corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
-                          .bracket = d->spec.bracket,
+                          .bracket = d->kind->mask,
                           .block = (int)heed_config_int(f, "block"),
                           .val_split = heed_config_real(f, "val-split"),
                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
@@ -126,12 +125,26 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }
 
-const heed_data_kind heed__data_text = {
-    .noun = "a text file",
-    .item = "tok",
-    .perplexity = true,
-    .options = options,
-    .conditions = conditions,
-    .open = open_data,
-    .close = close_data,
-};
+static bool masked_batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
+    return heed_mlm_batch(d->batches, at, 0.15, out);
+}
+static bool next_batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
+    return heed_gpt_batch(d->batches, at, out);
+}
+static uint64_t eval_batches(const heed_data *d, int rows) {
+    return heed_corpus_eval_batches(d->batches, rows);
+}
+static uint64_t epoch_batches(const heed_data *d, int rows) {
+    return heed_corpus_epoch_batches(d->batches, rows);
+}
+
+#define TEXTS                                                                                      \
+    .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \
+    .example = "book.txt", .lines = true, .perplexity = true, .varied = true, .options = options,  \
+    .conditions = conditions, .open = open_data, .close = close_data,                              \
+    .eval_batches = eval_batches, .epoch_batches = epoch_batches
+
+const heed_data_kind heed_texts_masked = {TEXTS, .use = "fill", .mask = true, .batch = masked_batch,
+                                          .ask = heed__ask_masks};
+const heed_data_kind heed_texts_next = {TEXTS, .use = "generate", .ahead = 1, .batch = next_batch,
+                                        .ask = heed__ask_next};

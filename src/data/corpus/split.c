@@ -1,6 +1,6 @@
 /* split.c -- divides a corpus into its training and validation parts, and counts their contents. */
 #include "data/corpus/corpus.h"
-#include "data/corpus/reading.h"
+#include "tokenizer/reading.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * of text that a token accounts for follow from its id for characters and bytes, except unknown
  * characters and the first ones of lines; those of words vary and take 2 bytes each. */
 #include "data/corpus/corpus.h"
-#include "data/corpus/pipeline.h"
+#include "tokenizer/pipeline.h"
 
 #include <string.h>
 

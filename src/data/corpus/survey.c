@@ -1,7 +1,9 @@
 /* survey.c -- what a text file holds: characters and lines. */
-#include "data/corpus/reading.h"
-#include "data/corpus/words.h"
 #include "text/text.h"
+#include "tokenizer/reading.h"
+#include "tokenizer/words.h"
+
+#include <heed/data.h>
 
 /* What one passage holds; of lines, those that end in it. */
 typedef struct {

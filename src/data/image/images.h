@@ -3,8 +3,8 @@
 #define HEED_DATA_IMAGES_H
 
 #include "core/os.h"
-#include "data/corpus/tokenizer.h"
 #include "io/io.h"
+#include "tokenizer/tokenizer.h"
 
 #include <heed/image.h>
 

@@ -147,10 +147,19 @@ static bool complete(heed_data *d, heed_config *f, const heed_data_args *a) {
            set_number(f, "flip", flip);
 }
 
+void heed__pictures_found(heed_data *d, const heed_images_info *a) {
+    d->sided = a->sided;
+    if (!a->sized) return;
+    snprintf(d->found.what, sizeof d->found.what, "image-size %d", a->view.size);
+    snprintf(d->found.why, sizeof d->found.why,
+             "the median of the short sides in multiples of 4, at most 64: larger pictures train "
+             "slowly");
+}
+
 /* ---- opening ---- */
 
 static bool check_classes(const heed_data *d, const heed_config *f) {
-    if (d->spec.unlabelled) return true;
+    if (!d->kind->label) return true;
     int asked = (int)heed_config_int(f, "classes"), found = d->label_count;
     bool given = heed_config_rank(f, "classes") > HEED_FROM_PRESET;
     return !given || !asked || asked == found ||
@@ -212,7 +221,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     args.val_split = a->all ? 0 : heed_config_real(f, "val-split");
     args.labels = a->labels;
     args.label_count = a->label_count;
-    args.unlabelled = d->spec.unlabelled;
+    args.unlabelled = !d->kind->label;
     args.columns = heed_config_text(f, "columns");
     args.header = heed_config_text(f, "header");
     heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
@@ -221,13 +230,13 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     d->checksum = about->checksum;
     d->tree = strcmp(about->kind, "folder") == 0;
     d->no_val = about->count[HEED_VAL_PART] == 0;
-    d->labels = d->spec.unlabelled ? NULL : about->labels;
-    d->label_count = d->spec.unlabelled ? 0 : about->classes;
-    d->sided = about->sided;
+    d->labels = d->kind->label ? about->labels : NULL;
+    d->label_count = d->kind->label ? about->classes : 0;
+    heed__pictures_found(d, about);
     if (!check_classes(d, f) || !complete(d, f, a)) return false;
     heed_augment augment = heed_augment_of(f);
     heed_images_augment(k, &augment);
-    if (heed_config_bool(f, "balance") && d->spec.unlabelled)
+    if (heed_config_bool(f, "balance") && !d->kind->label)
         return heed_fail(d->c, HEED_USAGE,
                          "`balance` has no effect here: the model predicts no classes; hint: "
                          "leave it out");
@@ -238,10 +247,25 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_images_close(d->batches); }
 
-const heed_data_kind heed__data_pictures = {
-    .noun = "a folder of pictures",
-    .item = "img",
-    .options = options,
-    .open = open_data,
-    .close = close_data,
-};
+static size_t count(const heed_data *d, int label) {
+    return heed_images_count(d->batches, HEED_TRAIN_PART, label);
+}
+static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
+    return heed_image_batch(d->batches, at, out);
+}
+static uint64_t eval_batches(const heed_data *d, int rows) {
+    return heed_images_eval_batches(d->batches, rows);
+}
+static uint64_t epoch_batches(const heed_data *d, int rows) {
+    return heed_images_epoch_batches(d->batches, rows);
+}
+
+#define PICTURES                                                                                   \
+    .noun = "a folder of pictures", .reads = "pictures", .item = "img", .items = "pictures",       \
+    .example = "flowers", .files = 1, .tables = true, .pictures = true, .options = options,        \
+    .open = open_data, .close = close_data, .count = count, .batch = batch,                        \
+    .eval_batches = eval_batches, .epoch_batches = epoch_batches
+
+const heed_data_kind heed_pictures_classes = {PICTURES, .label = "picture", .use = "classify",
+                                              .ask = heed__ask_class};
+const heed_data_kind heed_pictures_same = {PICTURES, .use = "reconstruct"};

@@ -1,7 +1,7 @@
 /* entities.c -- entities in the labels of words, "B-PER I-PER O", and how many of them are
  * predicted: counted as seqeval does (Nakayama 2018), in its default mode, which is that of
  * conlleval (Tjong Kim Sang & Buchholz 2000), and strictly by a scheme. */
-#include "data/corpus/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <heed/pairs.h>
 #include <stdlib.h>

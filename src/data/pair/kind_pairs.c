@@ -96,7 +96,7 @@ static bool is_shared(const heed_config *f) {
 /* Opens the tokenizers that f names, or trains them on the pairs. */
 static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *run = a->run;
-    bool translates = d->spec.kind == HEED_INPUT_PAIR;
+    bool translates = !d->kind->label;
     bool shared = translates && is_shared(f);
     const char *name = heed_config_text(f, "tokenizer");
     if (shared && *heed_config_text(f, "source-tokenizer"))
@@ -127,7 +127,7 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
         return heed_fail(d->c, HEED_DATA, "%s: expected two different labels or more, found 1",
                          heed_config_text(f, "data"));
     /* If texts are in the place of labels, nearly every line becomes a separate class. */
-    if (!d->spec.per_word && lines >= 20 && (size_t)a->classes * 2 > lines)
+    if (d->kind != &heed_texts_tagged && lines >= 20 && (size_t)a->classes * 2 > lines)
         heed_message(d->c, HEED_WARN,
                      "%d labels in %zu lines: nearly every label occurs once; hint: are the "
                      "columns swapped? expected label<TAB>text",
@@ -138,17 +138,16 @@ static bool check_labels(const heed_data *d, const heed_config *f) {
 /* The lengths of labelled texts choose the block, unless it was given or is that of another run. */
 static bool chooses_block(const heed_data *d, const heed_config *f) {
     bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");
-    return d->spec.kind != HEED_INPUT_PAIR && !from &&
-           heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
+    return d->kind->label && !from && heed_config_rank(f, "block") == HEED_FROM_DEFAULT;
 }
 
 static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
-    bool translates = d->spec.kind == HEED_INPUT_PAIR;
-    heed_pairs_args args = {.kind = translates         ? HEED_TRANSLATION
-                                    : d->spec.per_word ? HEED_TAGS
-                                                       : HEED_CLASSES,
+    bool translates = !d->kind->label;
+    heed_pairs_args args = {.kind = translates                      ? HEED_TRANSLATION
+                                    : d->kind == &heed_texts_tagged ? HEED_TAGS
+                                                                    : HEED_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
                             .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
@@ -167,7 +166,7 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
 }
 
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    bool translates = d->spec.kind == HEED_INPUT_PAIR;
+    bool translates = !d->kind->label;
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
     if (!d->tokenizer && !find_tokenizers(d, f, a)) return false;
@@ -181,9 +180,12 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
         return false;
     char block[16];
     snprintf(block, sizeof block, "%d", about->block);
-    if (chooses_block(d, f) && about->block != heed_config_int(f, "block") &&
-        !heed_config_set(f, "block", block, "data", HEED_FROM_PRESET))
-        return false;
+    if (chooses_block(d, f) && about->block != heed_config_int(f, "block")) {
+        if (!heed_config_set(f, "block", block, "data", HEED_FROM_PRESET)) return false;
+        snprintf(d->found.what, sizeof d->found.what, "block %s", block);
+        snprintf(d->found.why, sizeof d->found.why,
+                 "the longest text in multiples of 8, at most 512: longer texts train slowly");
+    }
     if (!translates && heed_config_bool(f, "balance"))
         d->class_weights = heed_pairs_balance(d->batches);
     return !heed__stopped(d->c);
@@ -191,25 +193,53 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
 
-const heed_data_kind heed__data_translation = {
+static size_t count(const heed_data *d, int label) { return heed_pairs_count(d->batches, label); }
+static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
+    return heed_pair_batch(d->batches, at, out);
+}
+static uint64_t eval_batches(const heed_data *d, int rows) {
+    return heed_pairs_eval_batches(d->batches, rows);
+}
+static uint64_t epoch_batches(const heed_data *d, int rows) {
+    return heed_pairs_epoch_batches(d->batches, rows);
+}
+
+#define LINES                                                                                      \
+    .lines = true, .tables = true, .varied = true, .open = open_data, .close = close_data,         \
+    .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches
+
+const heed_data_kind heed_text_pairs = {
+    LINES,
     .noun = "a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts",
+    .reads = "pairs of texts",
     .item = "tok",
+    .items = "pairs",
+    .use = "translate",
+    .example = "dates.tsv",
+    .files = 2,
     .perplexity = true,
     .options = translation_options,
-    .open = open_data,
-    .close = close_data,
+    .target = heed_example_target,
+    .ask = heed__ask_target,
 };
-const heed_data_kind heed__data_classes = {
+
+#define LABELLED                                                                                   \
+    LINES, .items = "texts", .reads = "texts", .use = "classify", .files = 1,                      \
+           .options = label_options, .count = count
+
+const heed_data_kind heed_texts_labelled = {
+    LABELLED,
     .noun = "a file of labels and texts, TSV, CSV or JSONL",
     .item = "text",
-    .options = label_options,
-    .open = open_data,
-    .close = close_data,
+    .label = "text",
+    .example = "reviews.tsv",
+    .ask = heed__ask_class,
 };
-const heed_data_kind heed__data_tags = {
+const heed_data_kind heed_texts_tagged = {
+    LABELLED,
     .noun = "a file of words and their labels, TSV, CSV, JSONL, CoNLL or CoNLL-U",
     .item = "word",
-    .options = label_options,
-    .open = open_data,
-    .close = close_data,
+    .label = "word",
+    .example = "words.tsv",
+    .ask = heed__ask_words,
 };

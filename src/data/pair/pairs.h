@@ -2,8 +2,8 @@
 #ifndef HEED_DATA_PAIRS_H
 #define HEED_DATA_PAIRS_H
 
-#include "data/corpus/tokenizer.h"
 #include "data/table.h"
+#include "tokenizer/tokenizer.h"
 
 #include <heed/pairs.h>
 

@@ -157,10 +157,10 @@ static void inputs(heed__onnx_export *e) {
 
 static bool check(const heed_run *r, bool cache) {
     const heed_model *m = r->model;
-    if (m->kind == HEED_INPUT_DENSE)
+    if (!heed_model_data(m)->open)
         return heed_fail(r->c, HEED_USAGE, "%s cannot be exported to ONNX: it reads dense numbers",
                          m->name);
-    return !cache || (m->kind == HEED_INPUT_TOKENS && m->answers == HEED_ANSWER_NEXT) ||
+    return !cache || heed_model_data(m)->ahead ||
            heed_fail(r->c, HEED_USAGE,
                      "%s has no cache: expected a model that predicts the next token, such as gpt",
                      m->name);

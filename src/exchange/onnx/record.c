@@ -61,9 +61,8 @@ static void hide(heed__onnx_export *e, heed_model_input out[2]) {
 }
 
 static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
-    heed_input_kind kind = e->r->model->kind;
-    bool picture = kind == HEED_INPUT_PICTURE || kind == HEED_INPUT_CAPTION;
-    bool pair = kind == HEED_INPUT_PAIR, target = pair || kind == HEED_INPUT_CAPTION;
+    const heed_data_kind *kind = heed_model_data(e->r->model);
+    bool picture = kind->pictures, target = kind->target, pair = target && !picture;
     bool many = !e->longest || e->longest >= 5, one = e->longest == 1, three = e->longest > 3;
     heed__onnx_input *x, *pad = NULL, *types = NULL, *to = NULL;
     sizes(e, "batch", 0, 0, 2, 3);
@@ -90,7 +89,7 @@ static void make_inputs(heed__onnx_export *e, heed_model_input out[2]) {
                                     .pad = pad ? pad->x[k] : NULL,
                                     .types = types ? types->x[k] : NULL,
                                     .target = to ? to->x[k] : NULL};
-    if (kind == HEED_INPUT_PICTURE) hide(e, out);
+    if (picture && !target) hide(e, out);
 }
 
 /* ---- nodes ---- */

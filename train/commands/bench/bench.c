@@ -209,8 +209,7 @@ static double pair_flops(const workbench *w) {
 static double flops(const workbench *w) {
     double rows = w->rows, width = setting(w, "width");
     double pixels = 2 * 2 * rows * w->len * width, head = 2 * rows * width * w->vocab;
-    if (w->model->kind == HEED_INPUT_DENSE || w->model->kind == HEED_INPUT_CAPTION)
-        return (double)NAN;
+    if (!reads_data(w->model) || writes_captions(w->model)) return (double)NAN;
     if (w->sources) return 3 * pair_flops(w);
     if (!w->dense)
         return 3 *
@@ -291,8 +290,7 @@ static json_t *bench_of(program *p, const char *preset) {
     json_t *o = NULL;
     snprintf(name, sizeof name, "%s", preset);
     if (bench_open(p, &b, name)) measure_steps(p, &b);
-    if (flag_on(p, "mlm-all") && b.w.model && b.w.model->answers == HEED_ANSWER_MASKED &&
-        !strstr(name, "-all"))
+    if (flag_on(p, "mlm-all") && b.w.model && fills_masks(b.w.model) && !strstr(name, "-all"))
         strncat(name, "-all", sizeof name - strlen(name) - 1);
     if (heed_ctx_status(p->c) == HEED_OK && was_interrupted(NULL))
         p->status = HEED_INTERRUPTED;

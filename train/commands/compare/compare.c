@@ -250,7 +250,7 @@ static void report(program *p, const comparison *k) {
 
 /* Whether their losses are of the same answers, as those of rnn and seq2seq are. */
 static bool answer_alike(const heed_model *a, const heed_model *b) {
-    return a->kind == b->kind && a->answers == b->answers;
+    return data_of(a) == data_of(b);
 }
 
 /* Warns of the first run whose loss is not comparable with the first run's, and of the first on
@@ -279,7 +279,7 @@ static void warn_of_others(program *p, const comparison *k) {
  * checkpoint, a file or a copy of it is the same data. */
 static bool same_data(const compared *a, const compared *b) {
     const char *x = value_of(a, "data"), *y = value_of(b, "data");
-    bool alike = data_of(a->model) == data_of(b->model) &&
+    bool alike = strcmp(data_of(a->model)->noun, data_of(b->model)->noun) == 0 &&
                  strcmp(value_of(a, "val"), value_of(b, "val")) == 0;
     if (*a->curves.data && *b->curves.data && alike)
         return strcmp(a->curves.data, b->curves.data) == 0;

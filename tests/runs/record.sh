@@ -1,0 +1,13 @@
+#!/bin/sh
+# record.sh HEED -- writes what the test tests/cli/test_runs.sh compares with, as the program HEED computes it: expected.tar.gz, a file for
+# each command of run.sh, and runs.tar.gz, some of the runs of make.sh as files. Run once, by heed of 2026-11-28: later programs train the
+# same weights, open the same runs and say the same. Where something was changed on purpose, what changed is recorded again and named here:
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh "$here/make.sh" "$1" "$work/runs"
+pack() { tar --sort=name --owner=0 --group=0 --mtime=2026-11-28 --exclude=train.log --exclude=loss.png --exclude=.lock -C "$1" -cf - $2 | gzip -9n; }
+pack "$work/runs" "mlm gpt gpt-bpe vit seq2seq rnn" >"$here/runs.tar.gz"
+sh "$here/run.sh" "$1" "$work/runs" "$work/said"
+pack "$work/said" . >"$here/expected.tar.gz"
