@@ -4,18 +4,6 @@
 #include "lab.h"
 #include <heed/lesson.h>
 
-static heed_lesson_args lion(void) {
-    return (heed_lesson_args){.tokens = LION_TOKENS,
-                              .features = LION_FEATURES,
-                              .key = LION_KEY,
-                              .value = LION_VALUE,
-                              .x = lion_x,
-                              .w_q = lion_w_q,
-                              .w_k = lion_w_k,
-                              .w_v = lion_w_v,
-                              .beta = (double)NAN};
-}
-
 static heed_lesson make(heed_ctx *c, heed_lesson_args a) {
     heed_lesson l;
     CHECK(heed_lesson_make(c, &a, &l));
@@ -31,7 +19,7 @@ static double worst(const heed_matrix *m, const double *golden) {
 
 TEST(explain_lion_is_numpys_to_1e_12) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson l = make(c, lion());
+    heed_lesson l = make(c, lion_args(lion_x));
     const struct {
         heed_lesson_part part;
         const double *golden;
@@ -55,7 +43,7 @@ TEST(explain_lion_is_numpys_to_1e_12) {
 
 TEST(explain_gradients_are_numpys_to_1e_12) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson l = make(c, lion());
+    heed_lesson l = make(c, lion_args(lion_x));
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
     CHECK_CLOSE(worst(&g.scores, golden_dscores), 0, 1e-12);
@@ -398,7 +386,7 @@ TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
 
 TEST(explain_hard_takes_the_first_of_equal_scores) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     int first;
     a.hard = true;
     heed_lesson l = make(c, a);
@@ -422,7 +410,7 @@ TEST(explain_hard_takes_the_first_of_equal_scores) {
 
 TEST(explain_a_head_without_keys_gives_zeros_and_no_gradient) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     unsigned char hide[LION_TOKENS];
     memset(hide, 1, sizeof hide);
     a.hide = hide;
@@ -438,26 +426,26 @@ TEST(explain_a_head_without_keys_gives_zeros_and_no_gradient) {
 
 TEST(explain_refuses_sizes) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     heed_lesson l;
     a.key = 0;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "W_Q");
     heed_lesson_free(&l);
     heed_clear(c);
-    a = lion();
+    a = lion_args(lion_x);
     a.tokens = 1 << 20;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "found 1048576x10");
     heed_lesson_free(&l);
     heed_clear(c);
     heed_lesson_gradient g;
-    l = make(c, lion());
+    l = make(c, lion_args(lion_x));
     CHECK(!heed_lesson_backward_layer(c, &l, lion_x, &g));
     CHECK_HAS(heed_ctx_error(c), "without W_h");
     heed_lesson_free(&l);
     heed_clear(c);
-    a = lion();
+    a = lion_args(lion_x);
     a.width = LION_FEATURES - 1, a.w_h = a.gain = lion_x;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "10 columns of X, found 9");
@@ -466,13 +454,24 @@ TEST(explain_refuses_sizes) {
     CLOSE(c);
 }
 
+static heed_tensor *input(heed_tape *t, const double *x, int rows, int cols) {
+    heed_real copy[LION_TOKENS * LION_FEATURES];
+    for (int i = 0; i < rows * cols; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, cols});
+}
+
 /* The same head by the library's ops. */
 TEST(explain_lion_is_the_attention_op) {
     heed_ctx *c = heed_open(NULL);
     heed_tape *t = heed_tape_new(c);
     heed_probe(t, "lion.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = lion_apply(t);
+    heed_tensor *x = input(t, lion_x, LION_TOKENS, LION_FEATURES);
+    heed_tensor *q = heed_matmul(t, x, input(t, lion_w_q, LION_FEATURES, LION_KEY));
+    heed_tensor *k = heed_matmul(t, x, input(t, lion_w_k, LION_FEATURES, LION_KEY));
+    heed_tensor *v = heed_matmul(t, x, input(t, lion_w_v, LION_FEATURES, LION_VALUE));
+    heed_attention_args a = {.heads = 1, .key = LION_KEY, .value = LION_VALUE};
+    heed_tensor *y = heed_attention(heed_at(t, "lion"), q, k, v, NULL, NULL, &a);
     heed_tensor *w = heed_probe_find(t, "lion.weights");
     double tolerance = sizeof(heed_real) == sizeof(double) ? 1e-12 : 1e-5;
     CHECK(y && y->size == LION_TOKENS * LION_VALUE && w);

@@ -20,13 +20,13 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example", "title",   "tokens",  "sources",   "features", "memory",   "notes",  "X",
-    "Z",       "W_Q",     "W_K",     "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
-    "causal",  "hard",    "hidden",  "target",    "Q",        "K",        "V",      "raw",
-    "scaled",  "scores",  "weights", "output",    "notation", "backward", "learn",  "layer",
-    "head",    "W_h",     "share",   "all_heads", "normed",   "units",    "blanks", "stages",
-    "choices", "changes", "faulty",  "B_O",       "others",   "gain",     "bias",   "eps",
-    "rotary",  "Q_R",     "K_R",     "place",     "pre_norm", "rms_norm", "custom", NULL};
+    "example", "title",    "tokens",   "sources",   "features", "memory",   "notes",  "X",
+    "Z",       "W_Q",      "W_K",      "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
+    "causal",  "hard",     "hidden",   "target",    "Q",        "K",        "V",      "raw",
+    "scaled",  "scores",   "weights",  "output",    "notation", "backward", "learn",  "layer",
+    "head",    "W_h",      "share",    "all_heads", "normed",   "units",    "blanks", "B_O",
+    "others",  "gain",     "bias",     "eps",       "rotary",   "steps",    "Q_R",    "K_R",
+    "place",   "pre_norm", "rms_norm", "custom",    NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {

@@ -530,7 +530,7 @@ static void weights(explaining *e) {
                       "exp(score) over the sum of the %s's.",
                       line, line);
     s->now = blind ? text_of(e,
-                             "%s A %s whose scores are all hidden has nothing to choose from: its "
+                             "%s\nA %s whose scores are all hidden has nothing to choose from: its "
                              "weights are 0, and sum to 0.",
                              nonzeros(e, line), line)
                    : nonzeros(e, line);

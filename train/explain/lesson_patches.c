@@ -141,7 +141,7 @@ void patches_steps(explaining *e) {
                                           patch, side + 1, side + patch)));
     v = show(e, "", "z", z, labels, NULL);
     v->picture = v->pixels = true;
-    lesson_step *s = add_step(
+    add_step(
         e, "Tokens", "z E",
         "Times E, d x e, the same for every patch: a row of zE is a token. A model learns E; here "
         "its columns are chosen to be readable: the mean of a patch, and how much brighter it "
@@ -150,10 +150,13 @@ void patches_steps(explaining *e) {
     show(e, "·", "E", weights, NULL, features);
     v = show(e, "=", "zE", out, labels, features);
     v->picture = v->continues = true;
-    s->after = text_of(e,
-                       "The library's patch embedding, a convolution of kernel and stride %d over "
-                       "the picture with the numbers of E as its kernels, gives the same %d x %d "
-                       "numbers: they differ by at most %.1g.",
-                       patch, z.rows, FEATURES, largest_gap(out, layer));
+    add_step(
+        e, NULL, NULL,
+        text_of(e,
+                "The library's patch embedding, a convolution of kernel and stride %d over the "
+                "picture with the numbers of E as its kernels, gives the same %d x %d numbers: "
+                "they differ by at most %.1g.",
+                patch, z.rows, FEATURES, largest_gap(out, layer)));
+    show(e, "", "by heed_conv", layer, labels, features);
     limit(e, side);
 }

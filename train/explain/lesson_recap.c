@@ -85,9 +85,10 @@ void recap_steps(explaining *e) {
     heed_matrix norms[LAYERS], seen = matrix_new(e, LAYERS, 1);
     if (!measure(e, norms)) return;
     e->title = "Who sees whom";
-    e->words = "Three layers of the library with random weights, each on the same 12 random tokens "
+    e->words = "Look at the shapes: three layers of the library with random weights, each on the "
+               "same 12 random tokens "
                "of width 8. Row t, column s: the norm of d y_t / d x_s, by backward passes. In the "
-               "picture of --png a cell without a number is exactly 0. Look at the shapes.";
+               "picture of --png a cell without a number is exactly 0.";
     e->commands = "explain recap --png recap.png\n"
                   "explain recap --seed 2\n"
                   "explain shuffle";

@@ -96,13 +96,15 @@ static void add_stage(explaining *e, int k, const heed_matrix *m) {
         show(e, "", "V", values, inputs, NULL);
         add_step(e, NULL, NULL, NULL);
     }
-    lesson_step *step = &e->list[e->count - 1];
-    step->formula = stages[k].formula;
+    e->list[e->count - 1].formula = stages[k].formula;
     show(e, "", "scores", scores, queries, inputs);
     show(e, "", "weights", weights, queries, inputs)->picture = true;
     show(e, "", "context", context, queries, NULL);
-    step->after = text_of(e, "heed_attend gives the same context, to %.1g.",
-                          largest_gap(result_of(e, y, context.rows, context.cols), context));
+    heed_matrix layer = result_of(e, y, context.rows, context.cols);
+    add_step(
+        e, NULL, NULL,
+        text_of(e, "heed_attend gives the same context, to %.1g:", largest_gap(layer, context)));
+    show(e, "", "context by heed_attend", layer, queries, NULL);
 }
 
 void similarity_steps(explaining *e) {
