@@ -108,14 +108,13 @@ FLAGS_avx512  := -DHEED_ISA=avx512 -mtune=skylake-avx512 -mavx512f -mavx512bw -m
 FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 
 B := build/$(VARIANT)
-# Each library is a list of rooms; those further down the list use those above.
-ROOMS_heed         := core kernels ops nn optim text io tokenizer data fit
-ROOMS_heed-inspect := record inspect view exchange
+# The rooms of the library; those further down the list use those above.
+ROOMS := core kernels ops nn optim text io tokenizer data fit record inspect view exchange
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
-LIB_OBJ     := $(call room_objects,$(ROOMS_heed)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) $(B)/op_table.o $(B)/layer_table.o $(B)/optim_table.o
-INSPECT_OBJ := $(call room_objects,$(ROOMS_heed-inspect)) $(B)/page_source.o $(B)/letters.o
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
+LIB_OBJ     := $(call room_objects,$(ROOMS)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) \
+    $(addprefix $(B)/,op_table.o layer_table.o optim_table.o page_source.o letters.o models.one.o)
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
@@ -133,20 +132,17 @@ heed: $(B)/heed
 program: $(B)/heed
 test-program: $(B)/heed-test
 
-LIBRARIES := heed heed-inspect heed-models heed-program
+LIBRARIES := heed heed-program
 lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO)) python/heed/_c.py
 # The Python package's declarations of the headers, where there is a python3.
 python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms_settings.c
 	@! command -v python3 >/dev/null || CC="$(CC)" python3 $<
-STATIC := $(B)/libheed-models.a $(B)/libheed-inspect.a $(B)/libheed.a
 
-$(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(STATIC)
+$(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(B)/libheed.a
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
-$(B)/heed-test: $(TEST_OBJ) $(PROGRAM_OBJ) $(STATIC)
+$(B)/heed-test: $(TEST_OBJ) $(PROGRAM_OBJ) $(B)/libheed.a
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 $(B)/libheed.a: $(LIB_OBJ)
-$(B)/libheed-inspect.a: $(INSPECT_OBJ)
-$(B)/libheed-models.a: $(B)/models.one.o
 $(B)/libheed-program.a: $(B)/program.one.o
 $(B)/%.a:
 	@rm -f $@
@@ -159,18 +155,13 @@ $(B)/%.one.o:
 	$(call say,LD $@)$(CC) -nostdlib -r -o $@ $^ $(if $(filter Darwin,$(SYSTEM)),,&& objcopy --localize-hidden $@)
 
 $(B)/libheed$(SO): $(LIB_OBJ)
-$(B)/libheed-inspect$(SO): $(INSPECT_OBJ) $(B)/libheed$(SO)
-$(B)/libheed-models$(SO): $(MODEL_OBJ) $(B)/libheed$(SO)
-$(B)/libheed-program$(SO): $(PROGRAM_OBJ) $(B)/libheed-models$(SO) $(B)/libheed-inspect$(SO) $(B)/libheed$(SO)
+$(B)/libheed-program$(SO): $(PROGRAM_OBJ) $(B)/libheed$(SO)
 $(LIBRARIES:%=$(B)/lib%$(SO)): $(B)/heed.map
 $(B)/%$(SO):
 	$(call say,LD $@)$(CC) $(SHARED) -o $@ $(filter-out %.map,$^) $(LDFLAGS_ALL) $(LIBS)
-# Symbols bear the version of the interface; heed__ is shared between these libraries alone: what others than its own use of it.
-$(B)/heed.map: $(INSPECT_OBJ) $(MODEL_OBJ) $(PROGRAM_OBJ) Makefile
-	@nm -u $(filter %.o,$^) >$@.used && \
-	 { echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; }; HEED_PRIVATE { global:'; \
-	   sed -n 's/.* \(heed__[a-z0-9_]*\)$$/\1;/p' $@.used | sort -u; echo '};'; } >$@ && rm $@.used
-
+# Symbols bear the version of the interface; heed__ is shared between the files of the library alone.
+$(B)/heed.map: Makefile
+	@mkdir -p $(@D) && echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; };' >$@
 # A page of the program and one of each command, by the program itself.
 man: $(B)/man/heed.1
 $(B)/man/heed.1: $(B)/heed
@@ -205,18 +196,20 @@ $(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
 	   echo '    NULL};'; \
 	   echo 'const heed_optimizer *const *heed_optimizer_table(void) { return table; }'; \
 	   echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";'; } > $@
-# The page's readable sources in parts: the frame, the style sheets (page.css first), the scripts (core.js first, each in
-# an element of its own), those of the worked examples. All are deflated together into one array of
+# The page's readable sources in parts: the frame with the style sheets (page.css first) up to the data, the scripts
+# (core.js first, each in an element of its own), those of the worked examples, the rest of the frame. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
 PAGE := src/view/page
 PAGE_STEPS := $(sort $(wildcard $(PAGE)/steps*.js))
 PAGE_JS := $(PAGE)/core.js $(filter-out %/core.js $(PAGE_STEPS),$(sort $(wildcard $(PAGE)/*.js)))
 PAGE_CSS := $(PAGE)/page.css $(filter-out %/page.css,$(sort $(wildcard $(PAGE)/*.css)))
-PAGE_PARTS := $(addprefix $(B)/page/,html css js steps)
+PAGE_PARTS := $(addprefix $(B)/page/,begin js steps end)
 $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makefile
 	@mkdir -p $(B)/page
 	@scripts() { for f; do echo '<script>'; cat $$f; echo '</script>'; done; }; \
-	 cp $(PAGE)/page.html $(B)/page/html; cat $(PAGE_CSS) > $(B)/page/css; scripts $(PAGE_JS) > $(B)/page/js; \
+	 { sed '/<!--style-->/,$$d' $(PAGE)/page.html; cat $(PAGE_CSS); \
+	   sed '1,/<!--style-->/d; /<!--data-->/,$$d' $(PAGE)/page.html; } > $(B)/page/begin; \
+	 sed '1,/<!--data-->/d' $(PAGE)/page.html > $(B)/page/end; scripts $(PAGE_JS) > $(B)/page/js; \
 	 scripts $(PAGE_STEPS) > $(B)/page/steps; \
 	 { echo '#include "view/page.h"'; echo 'const unsigned char heed__page_packed[] = {'; \
 	   cat $(PAGE_PARTS) | gzip -9n | tail -c +11 | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
@@ -289,12 +282,12 @@ demo: heed
 bench: heed
 	@./heed bench
 # The Python package (docs/python.md) with its libraries.
-wheel: $(STATIC) python/heed/_c.py
+wheel: $(B)/libheed.a python/heed/_c.py
 	@rm -f build/heed_attention-*.whl
 	@CC="$(CC)" python3 python/wheel.py $(B) build
 # Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
 parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
-$(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(STATIC)
+$(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(B)/libheed.a
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
 # A minute per reader, with clang's libFuzzer; tests/fuzz/NAME.dict holds words to begin with.
@@ -305,7 +298,7 @@ fuzz-%: build/fuzz/fuzz-%
 	@mkdir -p build/fuzz/corpus/$*
 	cd build/fuzz && ./fuzz-$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
 	    -print_final_stats=1 $(if $(wildcard tests/fuzz/$*.dict),-dict=../../tests/fuzz/$*.dict) corpus/$*
-FUZZ_LIBRARIES := $(addprefix build/fuzz/,readers.a libheed-inspect.a libheed.a)
+FUZZ_LIBRARIES := $(addprefix build/fuzz/,readers.a libheed.a)
 build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
 	clang -std=c11 -Iinclude -Isrc -Itrain $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBRARIES) $(LIBS)
 fuzz-lib:
@@ -315,13 +308,9 @@ fuzz-lib:
 build/fuzz/src/kernels/%.o: OPT := -O1
 build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/list explain/worked explain/equation explain/text kinds/curves)
 
-# Where each library's pkg-config file says what it needs.
-NEEDS_heed-inspect := heed
-NEEDS_heed-models  := heed
-NEEDS_heed-program := heed heed-inspect heed-models
+# What each library's pkg-config file says.
+NEEDS_heed-program := heed
 ABOUT_heed         := A tiny trainable transformer framework with reverse-mode autograd
-ABOUT_heed-inspect := heed: records of attention, analyses, pictures and pages
-ABOUT_heed-models  := heed: the models mlm, gpt, vit, cnn, mlp, seq2seq, rnn, textcls, tag, caption, autoencoder
 ABOUT_heed-program := heed: the program, over any list of models
 # The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
 OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),$(LIBOMP:%=-L%/lib) -lomp,-lgomp))

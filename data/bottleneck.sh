@@ -3,30 +3,17 @@
 # recurrent layers with attention, and by the same without, in the same time. Prints exact matches by length, on unseen texts, and draws one picture
 # of what both decoders are given of a text of 24 letters or more: FOLDER/alignments.png. Finished runs in FOLDER (runs/bottleneck) are kept,
 # unfinished ones are resumed. --quick: few steps. SETTINGS go to both training runs.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/bottleneck budget="--minutes 2" train=100000 test=2000
-while [ $# -gt 0 ]; do
-    case $1 in
-    --quick) budget="--steps 20" train=500 test=100 ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    *) echo "bottleneck.sh: $1 is unknown; hint: sh data/bottleneck.sh [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
-    esac
-    shift
-done
+usage='[-o FOLDER] [--quick] [-- SETTINGS...]' out=runs/bottleneck budget="--minutes 2" train=100000 test=2000
+quick() { budget="--steps 20" train=500 test=100; }
+. "$(dirname "$0")/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-[ -x maker ] || ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/pairs.c" || exit 1
+maker pairs
 [ -e letters/train.tsv ] || ./maker reverse letters --from 5 --to 30 --train "$train" --test "$test" || exit 1
 
 for run in attention none; do
-    if [ -e "$run/config.conf" ]; then
-        "$heed" resume "$run" --progress none >/dev/null || exit
-    else
-        attention=additive
-        [ $run = none ] && attention=none
-        echo "$run" >&2
-        "$heed" train rnn letters/train.tsv -o "$run" --attention $attention $budget --val-split 0.005 --progress none "$@" >/dev/null || exit
-    fi
+    attention=additive
+    [ $run = none ] && attention=none
+    learn $run rnn letters/train.tsv --attention $attention $budget --val-split 0.005 "$@" >/dev/null || exit
     "$heed" eval "$run" letters/test.tsv --by-length 5 --alignment anti --json >"$run.json" || exit
     # From, to, pairs and the share of exact ones of each row.
     tr '{' '\n' <"$run.json" | sed -n 's/^"from":\([0-9]*\),"to":\([0-9]*\),"pairs":\([0-9]*\),"exact":\([0-9.]*\).*/\1 \2 \3 \4/p' >"$run.rows"

@@ -6,23 +6,16 @@
 # training never shows, and how dense the attention of a noun phrase is on its shape and on the other shape (the whole picture: 1).
 # It counts pictures drawn with another seed (FOLDER/fresh), which neither trained a model nor chose its best weights. See data/captions-score.sh.
 # Finished runs in FOLDER (runs/captions) are kept, unfinished ones are resumed. --quick: few pictures and steps.
-root=$(cd "$(dirname "$0")/.." && pwd)
-HEED=${HEED:-$root/heed} out=runs/captions budget="--steps 8000" pictures="--train 4000 --val 400 --unseen 400 --size 32" seeds="1 2 3"
-export HEED
-while [ $# -gt 0 ]; do
-    case $1 in
-    --quick) budget="--steps 6" pictures="--train 40 --val 8 --unseen 8 --size 32" ;;
-    --seeds) seeds=${2:?expected numbers}; shift ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    *) echo "captions.sh: $1 is unknown; hint: sh data/captions.sh [-o FOLDER] [--quick] [--seeds \"1 2 3\"] [-- SETTINGS...]" >&2; exit 2 ;;
-    esac
-    shift
-done
+usage='[-o FOLDER] [--quick] [--seeds "1 2 3"] [-- SETTINGS...]' out=runs/captions budget="--steps 8000" seeds="1 2 3"
+pictures="--train 4000 --val 400 --unseen 400 --size 32"
+quick() { budget="--steps 6" pictures="--train 40 --val 8 --unseen 8 --size 32"; }
+option() { [ "$1" = --seeds ] || misuse "$1 is unknown"; seeds=${2:?expected numbers}; }
+. "$(dirname "$0")/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-[ -x maker ] || ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/shapes.c" -lz || exit 1
+maker shapes
 [ -e shapes/boxes.tsv ] || ./maker shapes $pictures || exit 1
 [ -e fresh/boxes.tsv ] || ./maker fresh $pictures --train 1 --seed 2 || exit 1
+export HEED="$heed"
 
 settings() {
     case $1 in
@@ -31,22 +24,16 @@ settings() {
     fixed) echo "--attention none" ;;
     esac
 }
-number() { sed -n 's/.*"'"$2"'":\([0-9.]*\).*/\1/p' "$1"; }
 : >scores.txt
 for seed in $seeds; do
     for kind in soft hard fixed; do
         run=$kind-$seed
-        if [ -e "$run/config.conf" ]; then
-            "$HEED" resume "$run" --progress none >/dev/null || exit
-        else
-            echo "$run" >&2
-            "$HEED" train caption shapes/train.tsv --val shapes/val.tsv -o "$run" $(settings $kind) $budget --pad 4 --seed "$seed" --progress none "$@" >/dev/null || exit
-        fi
+        learn "$run" caption shapes/train.tsv --val shapes/val.tsv $(settings $kind) $budget --pad 4 --seed "$seed" "$@" >/dev/null || exit
         for part in val unseen; do
             [ "$run-$part.json" -nt "$run/model.safetensors" ] || sh "$root/data/captions-score.sh" "$run" fresh/$part.tsv fresh/boxes.tsv >"$run-$part.json" || exit
         done
-        echo "$kind $seed $(number "$run-val.json" exact) $(number "$run-val.json" right) $(number "$run-unseen.json" right)" \
-            "$(number "$run-val.json" own) $(number "$run-val.json" other) $(number "$run-val.json" nearer)" >>scores.txt
+        echo "$kind $seed" $(for key in exact right; do number $key <"$run-val.json"; done) $(number right <"$run-unseen.json") \
+            $(for key in own other nearer; do number $key <"$run-val.json"; done) >>scores.txt
     done
 done
 sort -s -k1,1r scores.txt | awk '

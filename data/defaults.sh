@@ -4,22 +4,19 @@
 # read as many examples, which takes about the same time. --share: the part of the chosen steps that each training run makes (0.1). The search has seed 1;
 # the chosen settings and the best of the search are repeated with N seeds (3). Prints the best validation loss, or accuracy where it chooses the weights;
 # --loss: the loss there, too. What FOLDER has is not trained again. --quick: few steps. SETTINGS go to all training runs.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/defaults share=0.1 seeds=3 measure= task= data=
-while [ $# -gt 0 ]; do
+usage='TASK DATA [-o FOLDER] [--share X] [--seeds N] [-- SETTINGS...]' out=runs/defaults share=0.1 seeds=3 measure= task= data=
+quick() { share=0.002; }
+option() {
     case $1 in
-    --quick) share=0.002 ;;
-    --loss) measure=loss ;;
-    --share) share=${2:?expected a number}; shift ;;
-    --seeds) seeds=${2:?expected a number}; shift ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    -*) echo "defaults.sh: $1 is unknown; hint: sh data/defaults.sh TASK DATA [-o FOLDER] [--share X] [--seeds N] [-- SETTINGS...]" >&2; exit 2 ;;
-    *) [ -n "$task" ] && data=$1 || task=$1 ;;
+    --loss) measure=loss; return 1 ;;
+    --share) share=${2:?expected a number} ;;
+    --seeds) seeds=${2:?expected a number} ;;
+    *) misuse "$1 is unknown" ;;
     esac
-    shift
-done
-[ -n "$task" ] && [ -e "$data" ] || { echo "defaults.sh: expected a task and its data; hint: sh data/defaults.sh gpt book.txt" >&2; exit 2; }
+}
+word() { [ -n "$task" ] && data=$1 || task=$1; }
+. "$(dirname "$0")/lib.sh"
+[ -n "$task" ] && [ -e "$data" ] || misuse "expected a task and its data"
 mkdir -p "$out" || exit 1
 "$heed" init "$task" "$@" >"$out/init.conf" && "$heed" data check "$task" "$data" "$@" --json >"$out/check.json" || exit
 

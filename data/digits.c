@@ -6,18 +6,13 @@
  * softness, ink) and a paper (shade, light from one side, grain, sometimes a ruled line) of its
  * own. Picture i of a part is a function of (seed, part, i) alone. No sine, logarithm or other
  * function that differs between C libraries is used, so that the bytes do not either. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
+#define MAKER "digits"
+#define PICTURES
+#include "maker.h"
 
-enum { SIDE = 28, PIXELS = SIDE * SIDE, POINTS = 16, PATH_ROOM = 1024 };
+#include <math.h>
+
+enum { SIDE = 28, PIXELS = SIDE * SIDE, POINTS = 16 };
 
 /* Points "x,y" of 0 to 99, rightwards and downwards; "/" lifts the pen, a point twice is a corner.
  */
@@ -54,25 +49,6 @@ typedef struct {
 } point;
 
 /* ---- chance ---- */
-
-typedef struct {
-    uint64_t state;
-} dice;
-
-/* SplitMix64. Steele, Lea, Flood 2014. */
-static uint64_t roll(dice *d) {
-    uint64_t z = d->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-static dice dice_of(uint64_t seed, uint64_t part, uint64_t index) {
-    dice d = {seed};
-    d.state = roll(&d) ^ part;
-    d.state = roll(&d) ^ index;
-    return d;
-}
 
 static double between(dice *d, double low, double high) {
     return low + (high - low) * ((double)(roll(d) >> 11) * 0x1p-53);
@@ -206,54 +182,10 @@ static void draw(uint64_t seed, uint64_t part, uint64_t index, unsigned char out
 
 /* ---- files ---- */
 
-static void put_u32(FILE *f, uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) putc((int)(value >> shift & 255), f);
-}
-
-static bool finish(FILE *f, const char *path) {
-    bool ok = f && !ferror(f);
-    if (f && fclose(f) != 0) ok = false;
-    if (!ok) fprintf(stderr, "digits: %s: %s\n", path, strerror(errno));
-    return ok;
-}
-
-static bool make_folder(const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
-    fprintf(stderr, "digits: %s: %s\n", path, strerror(errno));
-    return false;
-}
-
-static void put_chunk(FILE *f, const char *type, const unsigned char *data, size_t n) {
-    put_u32(f, (uint32_t)n);
-    fwrite(type, 1, 4, f);
-    fwrite(data, 1, n, f);
-    uLong crc = crc32(0, (const Bytef *)type, 4);
-    put_u32(f, (uint32_t)(n ? crc32(crc, data, (uInt)n) : crc));
-}
-
-/* PNG, 8-bit grey: each row is led by its filter, 0 for none. */
-static bool write_png(const char *path, const unsigned char pixels[PIXELS]) {
-    static const unsigned char head[13] = {0, 0, 0, SIDE, 0, 0, 0, SIDE, 8};
-    unsigned char rows[PIXELS + SIDE], packed[2 * PIXELS];
-    uLongf n = sizeof packed;
-    for (int y = 0; y < SIDE; y++) {
-        rows[y * (SIDE + 1)] = 0;
-        memcpy(rows + y * (SIDE + 1) + 1, pixels + y * SIDE, SIDE);
-    }
-    FILE *f = fopen(path, "wb");
-    if (f && compress2(packed, &n, rows, sizeof rows, 9) == Z_OK) {
-        fwrite("\211PNG\r\n\032\n", 1, 8, f);
-        put_chunk(f, "IHDR", head, sizeof head);
-        put_chunk(f, "IDAT", packed, n);
-        put_chunk(f, "IEND", head, 0);
-    }
-    return finish(f, path);
-}
-
 typedef struct {
     const char *folder;
     uint64_t seed;
-    unsigned long count[2]; /* of the training part, of the test part */
+    uint64_t count[2]; /* of the training part, of the test part */
     bool png;
 } order;
 
@@ -266,26 +198,22 @@ static bool write_folders(const order *o, int part) {
         snprintf(path + base, sizeof path - (size_t)base, "/%d", digit);
         if (!make_folder(path)) return false;
     }
-    for (unsigned long i = 0; i < o->count[part]; i++) {
+    for (uint64_t i = 0; i < o->count[part]; i++) {
         draw(o->seed, (uint64_t)part, i, pixels);
-        snprintf(path + base, sizeof path - (size_t)base, "/%d/%05lu.png", (int)(i % 10), i);
-        if (!write_png(path, pixels)) return false;
+        snprintf(path + base, sizeof path - (size_t)base, "/%d/%05d.png", (int)(i % 10), (int)i);
+        if (!write_png(path, SIDE, 1, pixels)) return false;
     }
     return true;
 }
 
-/* IDX: magic (bytes, number of dims), dims, data; all big-endian. */
 static bool write_idx(const order *o, int part) {
     char images[PATH_ROOM], labels[PATH_ROOM];
     unsigned char pixels[PIXELS];
     const char *prefix = part ? "t10k" : "train";
-    snprintf(images, sizeof images, "%s/%s-images-idx3-ubyte", o->folder, prefix);
-    snprintf(labels, sizeof labels, "%s/%s-labels-idx1-ubyte", o->folder, prefix);
-    FILE *x = fopen(images, "wb"), *y = fopen(labels, "wb");
-    for (int i = 0; x && i < 4; i++)
-        put_u32(x, (uint32_t[]){0x803, (uint32_t)o->count[part], SIDE, SIDE}[i]);
-    for (int i = 0; y && i < 2; i++) put_u32(y, (uint32_t[]){0x801, (uint32_t)o->count[part]}[i]);
-    for (unsigned long i = 0; x && y && i < o->count[part]; i++) {
+    uint32_t count = (uint32_t)o->count[part];
+    FILE *x = open_idx(o->folder, prefix, true, count, SIDE, SIDE, images);
+    FILE *y = open_idx(o->folder, prefix, false, count, 0, 0, labels);
+    for (uint32_t i = 0; x && y && i < count; i++) {
         draw(o->seed, (uint64_t)part, i, pixels);
         fwrite(pixels, 1, PIXELS, x);
         putc((int)(i % 10), y);
@@ -294,39 +222,14 @@ static bool write_idx(const order *o, int part) {
     return finish(y, labels) && images_good;
 }
 
-static bool read_number(const char *text, uint64_t high, uint64_t *out) {
-    char *end = NULL;
-    errno = 0;
-    *out = text && text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    return end && !*end && !errno && *out <= high;
-}
-
-/* What follows a flag is argv[i + 1]: NULL at the end, which is no number. */
-static bool read_order(int argc, char **argv, order *o) {
-    uint64_t count[2] = {6000, 1000};
-    o->seed = 1;
-    bool ok = true;
-    for (int i = 1; ok && i < argc; i++) {
-        if (strcmp(argv[i], "--png") == 0)
-            o->png = true;
-        else if (strcmp(argv[i], "--train") == 0)
-            ok = read_number(argv[++i], 99999, &count[0]);
-        else if (strcmp(argv[i], "--test") == 0)
-            ok = read_number(argv[++i], 99999, &count[1]);
-        else if (strcmp(argv[i], "--seed") == 0)
-            ok = read_number(argv[++i], UINT64_MAX, &o->seed);
-        else {
-            ok = argv[i][0] != '-' && !o->folder;
-            o->folder = argv[i];
-        }
-    }
-    for (int part = 0; part < 2; part++) o->count[part] = (unsigned long)count[part];
-    return ok && o->folder && strlen(o->folder) < PATH_ROOM - 64;
-}
-
 int main(int argc, char **argv) {
-    order o = {0};
-    if (!read_order(argc, argv, &o)) {
+    order o = {.count = {6000, 1000}, .seed = 1};
+    const flag flags[] = {{"--train", 0, 99999, &o.count[0], NULL},
+                          {"--test", 0, 99999, &o.count[1], NULL},
+                          {"--seed", 0, UINT64_MAX, &o.seed, NULL},
+                          {"--png", 0, 0, NULL, &o.png},
+                          {0}};
+    if (!read_arguments(argc, argv, flags, &o.folder, 1)) {
         fprintf(stderr, "usage: digits FOLDER [--train N] [--test N] [--seed N] [--png]\n");
         return 2;
     }

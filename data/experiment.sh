@@ -8,34 +8,27 @@
 #   sweep           only if named: the optimizers at several learning rates, by which those below were chosen
 # DATA: a set of pictures; none: digits drawn here. Runs that are already in FOLDER (runs/experiment) are kept, unfinished ones continue. --quick: one
 # seed, two passes. SETTINGS go to every training run.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} data= out=runs/experiment seeds="1 2 3" epochs=8 long=60 patch=0 parts="optimizers layers regularization"
-usage='sh data/experiment.sh [DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...]'
-while [ $# -gt 0 ]; do
-    case $1 in
-    --quick) seeds=1 epochs=2 long=2 ;;
-    --part)
-        case $2 in
-        optimizers | layers | regularization) parts=$2 ;;
-        sweep) parts=$2 seeds=1 ;;
-        *) echo "experiment.sh: --part: expected optimizers, layers, regularization or sweep; hint: $usage" >&2; exit 2 ;;
-        esac
-        shift ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    -*) echo "experiment.sh: $1 is unknown; hint: $usage" >&2; exit 2 ;;
-    *) data=$1 ;;
+usage='[DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...]'
+data= out=runs/experiment seeds="1 2 3" epochs=8 long=60 patch=0 parts="optimizers layers regularization"
+quick() { seeds=1 epochs=2 long=2; }
+option() {
+    [ "$1" = --part ] || misuse "$1 is unknown"
+    case $2 in
+    optimizers | layers | regularization) parts=$2 ;;
+    sweep) parts=$2 seeds=1 ;;
+    *) misuse "--part: expected optimizers, layers, regularization or sweep" ;;
     esac
-    shift
-done
+}
+word() { data=$(whole "$1") || exit; }
+. "$(dirname "$0")/lib.sh"
 settings=$*
-case $data in '' | /*) ;; *) data=$(pwd)/$data ;; esac
 trap 'echo "experiment.sh: interrupted; the same command again goes on with this run and all others" >&2; exit 130' INT
 mkdir -p "$out" && cd "$out" || exit 1
 few=$data validation=
 if [ -z "$data" ]; then
     data=digits few=few patch=7 validation="--val-split 0.33"
-    ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/digits.c" -lz -lm && ./maker "$data" --train 1000 --test 2000 && ./maker "$few" --train 300 --test 2000 || exit 1
+    maker digits
+    ./maker "$data" --train 1000 --test 2000 && ./maker "$few" --train 300 --test 2000 || exit 1
 fi
 optimizers="gd sgd momentum rmsprop adam"
 
@@ -63,13 +56,7 @@ train() {
     name=$1 model=$2 pictures=$3
     shift 3
     for seed in $seeds; do
-        run=$name-$seed
-        if [ -e "$run/config.conf" ]; then
-            "$heed" resume "$run" --progress none >/dev/null
-        else
-            echo "$run" >&2
-            "$heed" train $(shape "$model") "$pictures" -o "$run" --seed "$seed" --warmup 0 --decay 0 --clip 0 --progress none "$@" $settings >/dev/null
-        fi
+        learn "$name-$seed" $(shape "$model") "$pictures" --seed "$seed" --warmup 0 --decay 0 --clip 0 "$@" $settings >/dev/null
         status=$?
         [ $status = 0 ] || [ $status = 4 ] || exit $status # 4: too large a rate diverges, which is an answer too
     done

@@ -6,23 +6,20 @@
 # a few seeds on examples that are neither trained on nor tested, and so is, with texts, whether what begins with learned weights (LoRA: its adapters) has
 # that rate or a tenth of it, the new head all of it; then ten other seeds, each with other labels, are tested. Prints a table with the 95 %
 # interval of the paired differences. Runs found in FOLDER (runs/finetune-pictures, runs/finetune-texts) are kept. --quick: little of everything.
-root=$(cd "$(dirname "$0")/.." && pwd)
-usage='sh data/finetune.sh pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
-heed=${HEED:-$root/heed} out= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" passages=500
-kind=$1
-case $kind in pictures) tuning="101 102 103" parts=1 ;; texts) tuning="101 102 103 104 105" parts="1 0.1" ;; *) echo "finetune.sh: expected pictures or texts; hint: $usage" >&2; exit 2 ;; esac
-shift
-while [ $# -gt 0 ]; do
-    case $1 in
-    -o) out=${2:?expected a folder}; shift ;;
-    --quick) learn=50 steps=10 rates="0.001 0.003" seeds="1 2" tuning="101" passages=100 ;;
-    -*) echo "finetune.sh: $1 is unknown; hint: $usage" >&2; exit 2 ;;
-    *) [ -e "$1" ] || { echo "finetune.sh: $1 is missing; hint: $usage" >&2; exit 2; }
-       files="$files $(cd "$(dirname "$1")" && pwd)/$(basename "$1")" ;;
-    esac
-    shift
-done
-[ -n "$files" ] || { echo "finetune.sh: expected data; hint: $usage" >&2; exit 2; }
+usage='pictures IDX_FOLDER | texts FILE... [-o FOLDER] [--quick]'
+out= kind= files= learn=8000 steps=300 rates="0.0001 0.0003 0.001 0.003 0.01 0.03" seeds="1 2 3 4 5 6 7 8 9 10" tuning="101 102 103 104 105" passages=500
+quick() { learn=50 steps=10 rates="0.001 0.003" seeds="1 2" tuning="101" passages=100; }
+word() {
+    if [ -n "$kind" ]; then
+        file=$(whole "$1") || exit
+        files="$files $file"
+    else
+        kind=$1
+        case $kind in pictures) tuning="101 102 103" parts=1 ;; texts) parts="1 0.1" ;; *) misuse "expected pictures or texts" ;; esac
+    fi
+}
+. "$(dirname "$0")/lib.sh"
+[ -n "$files" ] || misuse "expected pictures or texts, and data"
 out=${out:-runs/finetune-$kind}
 mkdir -p "$out" && cd "$out" || exit 1
 
@@ -98,7 +95,7 @@ run() {
         "$heed" train $task $start -o "$name" --steps $steps --batch 50 --lr "$rate" --seed "$seed" --val-split 0 --evals 1 --force --progress none \
             >/dev/null || exit 1
     fi
-    "$heed" eval "$name" "$5" --json | sed 's/.*"accuracy":\([0-9.]*\).*/\1/'
+    "$heed" eval "$name" "$5" --json | number accuracy
 }
 # held SEED: what the run with this seed is judged on.
 held() {

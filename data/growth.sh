@@ -4,17 +4,10 @@
 # three sizes, and compares it with that of the mathematics. Block: the tokens of a step remain 2,048, so this is the growth for a token. Prints a table
 # and draws the logarithms: FOLDER/growth.png. FOLDER: runs/growth. --part: measures only width, depth, block, batch or vocab, and keeps the others'
 # files, so that it can be done in parts; draw: only the table and the picture.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/growth parts="width depth block batch vocab"
-while [ $# -gt 0 ]; do
-    case $1 in
-    -o) out=${2:?expected a folder}; shift ;;
-    --part) parts=${2:?expected width, depth, block, batch, vocab or draw}; shift ;;
-    --) shift; break ;;
-    *) echo "growth.sh: $1 is unknown; hint: sh data/growth.sh [-o FOLDER] [--part NAME] [-- BENCH OPTIONS...]" >&2; exit 2 ;;
-    esac
-    shift
-done
+usage='[-o FOLDER] [--part NAME] [-- BENCH OPTIONS...]' out=runs/growth parts="width depth block batch vocab"
+option() { [ "$1" = --part ] || misuse "$1 is unknown"; parts=${2:?expected width, depth, block, batch, vocab or draw}; }
+quick() { misuse "--quick is unknown"; }
+. "$(dirname "$0")/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
 
 # The sizes of a part, and the settings of one of them.
@@ -36,16 +29,13 @@ settings() {
     vocab) echo "vocab=$2" ;;
     esac
 }
-number() { sed "s/.*\"$1\":\([0-9.]*\).*/\1/"; }
-
 for part in $parts; do
     [ "$part" = draw ] && break
     for size in $(sizes "$part"); do
         "$heed" bench --workload gpt-tiny --set "$(settings "$part" "$size")" --memory-report --seconds 0.3 --warmup-seconds 0.1 --min-steps 3 --json "$@" \
             >result.json || exit
-        ms=$(tr -d ' \n' <result.json | number ms_per_step) total=$(tr -d ' \n' <result.json | number total)
-        before=$(tr -d ' \n' <result.json | number before)
-        echo "$size $ms $(((total - before) / 1000))"
+        set_of() { tr -d ' \n' <result.json | number "$1"; }
+        echo "$size $(set_of ms_per_step) $((($(set_of total) - $(set_of before)) / 1000))"
     done >"$part.txt"
     rm -f result.json
 done

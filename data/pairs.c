@@ -14,16 +14,10 @@
  * Line i of a part is a function of (seed, part, i) alone. Unseen lines: whether a date, or a text
  * of letters, may stand in the test or in the training part is drawn from itself alone, so no test
  * line has a source of any training file, whatever the seeds; a date is in no way of writing it. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#define MAKER "pairs"
+#include "maker.h"
 
-enum { MOST_LETTERS = 1000, PATH_ROOM = 1024, TEST_SHARE = 8, TRIES = 10000 };
+enum { MOST_LETTERS = 1000, TEST_SHARE = 8, TRIES = 10000 };
 typedef enum { DATES, REVERSE, SORT, RECALL, TASKS } task;
 static const char *const task_names[TASKS] = {"dates", "reverse", "sort", "recall"};
 
@@ -36,16 +30,8 @@ typedef struct {
 
 /* ---- chance ---- */
 
-/* SplitMix64. Steele, Lea, Flood 2014. */
-static uint64_t roll(uint64_t *state) {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* Uniform in 0 .. bound - 1, except for 2^-40. */
-static uint64_t below(uint64_t *state, uint64_t bound) { return (roll(state) >> 8) % bound; }
+static uint64_t below(dice *state, uint64_t bound) { return (roll(state) >> 8) % bound; }
 
 /* Which part a source belongs to: 1, the test, for every eighth. */
 static int part_of(const void *source, size_t n) {
@@ -153,14 +139,14 @@ static field put_part(FILE *f, char letter, const date *d) {
     }
 }
 
-static date draw_date(uint64_t *state, int part) {
+static date draw_date(dice *state, int part) {
     for (;;) {
         int n = (int)below(state, DAYS);
         if (part_of((const unsigned char[]){n & 255, (n >> 8) & 255}, 2) == part) return date_of(n);
     }
 }
 
-static void write_date(FILE *f, const order *o, uint64_t *state, int part) {
+static void write_date(FILE *f, const order *o, dice *state, int part) {
     long begin[FIELDS + 1], end[FIELDS + 1], start = ftell(f);
     date d = draw_date(state, part);
     for (const char *s = ways[below(state, WAYS)]; *s; s++) {
@@ -202,7 +188,7 @@ static void write_recalled(FILE *f, const order *o, const char *s, size_t n) {
 }
 
 /* False if there are too few texts to find one of the part. */
-static bool write_letters(FILE *f, const order *o, uint64_t *state, int part) {
+static bool write_letters(FILE *f, const order *o, dice *state, int part) {
     char s[MOST_LETTERS];
     for (int i = 0; i < TRIES; i++) {
         size_t n = (size_t)(o->from + below(state, o->to - o->from + 1));
@@ -222,9 +208,7 @@ static bool write_letters(FILE *f, const order *o, uint64_t *state, int part) {
 
 static bool write_lines(FILE *f, const order *o, int part) {
     for (uint64_t i = 0; i < o->count[part]; i++) {
-        uint64_t state = o->seed;
-        state = roll(&state) ^ (uint64_t)part;
-        state = roll(&state) ^ i;
+        dice state = dice_of(o->seed, (uint64_t)part, i);
         if (o->task == DATES)
             write_date(f, o, &state, part);
         else if (!write_letters(f, o, &state, part))
@@ -237,46 +221,13 @@ static bool write_part(const order *o, int part) {
     char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s/%s.tsv", o->folder, part ? "test" : "train");
     FILE *f = fopen(path, "w");
-    bool made = !f || write_lines(f, o, part), ok = f && !ferror(f);
-    if (f && fclose(f) != 0) ok = false;
-    if (!ok) fprintf(stderr, "pairs: %s: %s\n", path, strerror(errno));
-    return ok && made;
-}
-
-static bool make_folder(const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
-    fprintf(stderr, "pairs: %s: %s\n", path, strerror(errno));
-    return false;
+    bool made = !f || write_lines(f, o, part);
+    return finish(f, path) && made;
 }
 
 /* ---- arguments ---- */
 
-static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
-    char *end = NULL;
-    errno = 0;
-    *out = text && text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    return end && !*end && !errno && *out >= low && *out <= high;
-}
-
-/* A flag that takes a number: 1 and the value read, 0 if it is none of them, -1 if it is wrong. */
-static int read_flag(order *o, const char *flag, const char *value) {
-    const struct {
-        const char *name;
-        uint64_t low, high, *out;
-    } flags[] = {
-        {"--train", 0, 10000000, &o->count[0]}, {"--test", 0, 10000000, &o->count[1]},
-        {"--from", 1, MOST_LETTERS, &o->from},  {"--to", 1, MOST_LETTERS, &o->to},
-        {"--letters", 2, 26, &o->letters},      {"--distance", 1, MOST_LETTERS - 1, &o->distance},
-        {"--seed", 0, UINT64_MAX, &o->seed},
-    };
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (strcmp(flag, flags[i].name) == 0)
-            return read_number(value, flags[i].low, flags[i].high, flags[i].out) ? 1 : -1;
-    return 0;
-}
-
 static bool settle(order *o) {
-    if (o->task == TASKS || !o->folder || strlen(o->folder) > PATH_ROOM - 16) return false;
     bool recalls = o->task == RECALL;
     if ((o->tags && !recalls) || (o->spans && o->task != DATES)) return false;
     if (!o->letters) o->letters = recalls ? 8 : 26;
@@ -287,30 +238,25 @@ static bool settle(order *o) {
 }
 
 static bool read_order(int argc, char **argv, order *o) {
-    int names = 0;
-    for (int i = 1; i < argc; i++) {
-        int number = read_flag(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-        if (number < 0) return false;
-        i += number;
-        if (number) continue;
-        if (strcmp(argv[i], "--tags") == 0) {
-            o->tags = true;
-        } else if (strcmp(argv[i], "--spans") == 0) {
-            o->spans = true;
-        } else if (argv[i][0] == '-' || ++names > 2) {
-            return false;
-        } else if (names == 2) {
-            o->folder = argv[i];
-        } else {
-            for (o->task = 0; o->task < TASKS; o->task++)
-                if (strcmp(argv[i], task_names[o->task]) == 0) break;
-        }
-    }
-    return settle(o);
+    const char *words[2];
+    const flag flags[] = {{"--train", 0, 10000000, &o->count[0], NULL},
+                          {"--test", 0, 10000000, &o->count[1], NULL},
+                          {"--from", 1, MOST_LETTERS, &o->from, NULL},
+                          {"--to", 1, MOST_LETTERS, &o->to, NULL},
+                          {"--letters", 2, 26, &o->letters, NULL},
+                          {"--distance", 1, MOST_LETTERS - 1, &o->distance, NULL},
+                          {"--seed", 0, UINT64_MAX, &o->seed, NULL},
+                          {"--tags", 0, 0, NULL, &o->tags},
+                          {"--spans", 0, 0, NULL, &o->spans},
+                          {0}};
+    if (!read_arguments(argc, argv, flags, words, 2)) return false;
+    while (o->task < TASKS && strcmp(words[0], task_names[o->task]) != 0) o->task++;
+    o->folder = words[1];
+    return o->task < TASKS && settle(o);
 }
 
 int main(int argc, char **argv) {
-    order o = {.task = TASKS, .count = {10000, 1000}, .seed = 1};
+    order o = {.count = {10000, 1000}, .seed = 1};
     if (!read_order(argc, argv, &o)) {
         fprintf(stderr, "usage: pairs dates|reverse|sort|recall FOLDER [--train N] [--test N] "
                         "[--from L] [--to L] [--letters N] [--distance K] [--tags] [--spans] "

@@ -5,17 +5,9 @@
 # time. Prints the time of a training step and of a text: FOLDER/table.txt. The time is the best of some ten stretches of steps, so that other work on the
 # machine does little harm. Times that are already in FOLDER (runs/parallel) are kept, so that an interrupted measurement continues. --quick: two lengths,
 # few steps. SETTINGS go to every training run.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
-while [ $# -gt 0 ]; do
-    case $1 in
-    --quick) lengths="16 32" most=10 least=10 ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    *) echo "parallel.sh: $1 is unknown; hint: sh data/parallel.sh [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
-    esac
-    shift
-done
+usage='[-o FOLDER] [--quick] [-- SETTINGS...]' out=runs/parallel lengths="16 32 64 128 256 512 1024" most=200 least=20
+quick() { lengths="16 32" most=10 least=10; }
+. "$(dirname "$0")/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
 
 # Equal numbers of weights: 4 gates of 2 width^2, or 4 width^2 of attention and 4 width^2 of a feed-forward network.
@@ -40,8 +32,7 @@ step() { # READER LENGTH WIDTH BATCH THREADS SETTINGS...
     "$heed" train textcls "texts-$length.tsv" -o run --force --tokenizer char --width "$width" $(shape "$reader" "$width") --block "$length" --batch "$batch" \
         --steps $steps --log-every $((steps / 10)) --eval-every $steps --val-split 0.1 --threads "$threads" --progress none "$@" >/dev/null || exit
     "$heed" info run --json | sed 's/.*"numbers":\([0-9]*\),"bytes".*/\1/' >"times/$reader-$width-parameters"
-    awk -F, -v batch="$batch" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "items_per_s") at = i } $3 == "train" && $at > best { best = $at }
-        END { printf "%.4f", 1000 * batch / best }' run/metrics.csv >"$kept.new" && mv "$kept.new" "$kept" && cat "$kept"
+    best items_per_s run | awk -v batch="$batch" '{ printf "%.4f", 1000 * batch / $1 }' >"$kept.new" && mv "$kept.new" "$kept" && cat "$kept"
 }
 
 mkdir -p times

@@ -5,16 +5,11 @@
  * with
  * --held N another N of DATA's training pictures, none of which any seed chooses: they are the last
  * N of the set. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
+#define MAKER "pick"
+#define PICTURES
+#include "maker.h"
 
-enum { CLASSES = 256, PATH = 4096 };
+enum { CLASSES = 256 };
 
 static void fail(const char *what, const char *path) {
     fprintf(stderr, "pick: %s: %s\n", path, what);
@@ -32,9 +27,9 @@ typedef struct {
 } part;
 
 /* Opens PATH or PATH.gz and reads its header of `words` numbers, the first of which is magic. */
-static gzFile open_idx(const char *folder, const char *name, uint32_t magic, int words,
-                       uint32_t *header) {
-    char path[PATH];
+static gzFile read_header(const char *folder, const char *name, uint32_t magic, int words,
+                          uint32_t *header) {
+    char path[PATH_ROOM];
     unsigned char bytes[16];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     gzFile f = gzopen(path, "rb");
@@ -66,7 +61,8 @@ static part read_part(const char *folder, const char *name) {
     uint32_t h[4], l[2];
     snprintf(images, sizeof images, "%s-images-idx3-ubyte", name);
     snprintf(labels, sizeof labels, "%s-labels-idx1-ubyte", name);
-    gzFile f = open_idx(folder, images, 0x803, 4, h), g = open_idx(folder, labels, 0x801, 2, l);
+    gzFile f = read_header(folder, images, 0x803, 4, h),
+           g = read_header(folder, labels, 0x801, 2, l);
     part p = {.count = h[1], .rows = h[2], .columns = h[3], .bytes = h[2] * h[3]};
     if (l[1] != p.count || h[2] > 4096 || h[3] > 4096) fail("labels or sizes do not fit", images);
     p.pixels = read_rest(f, (size_t)p.count * p.bytes, images);
@@ -74,24 +70,14 @@ static part read_part(const char *folder, const char *name) {
     return p;
 }
 
-static void write_file(const char *folder, const char *name, const uint32_t *header, int words,
-                       const unsigned char *bytes, size_t n) {
-    char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    if (!f) fail("cannot be written", path);
-    for (int i = 0; i < words; i++)
-        for (int shift = 24; shift >= 0; shift -= 8) putc((int)(header[i] >> shift & 255), f);
-    if (fwrite(bytes, 1, n, f) != n || fclose(f) != 0) fail("cannot be written", path);
-}
-
 static void write_part(const char *folder, const char *name, const part *p) {
-    char file[64];
-    snprintf(file, sizeof file, "%s-images-idx3-ubyte", name);
-    write_file(folder, file, (uint32_t[]){0x803, p->count, p->rows, p->columns}, 4, p->pixels,
-               (size_t)p->count * p->bytes);
-    snprintf(file, sizeof file, "%s-labels-idx1-ubyte", name);
-    write_file(folder, file, (uint32_t[]){0x801, p->count}, 2, p->labels, p->count);
+    char path[PATH_ROOM];
+    FILE *f = open_idx(folder, name, true, p->count, p->rows, p->columns, path);
+    if (f) fwrite(p->pixels, p->bytes, p->count, f);
+    if (!finish(f, path)) exit(1);
+    f = open_idx(folder, name, false, p->count, 0, 0, path);
+    if (f) fwrite(p->labels, 1, p->count, f);
+    if (!finish(f, path)) exit(1);
 }
 
 /* A linear congruential generator, with which the choice is the same everywhere. Knuth 1998, sec.
@@ -126,23 +112,18 @@ static part choose(const part *all, uint32_t each, uint64_t seed) {
 }
 
 int main(int argc, char **argv) {
-    long each = 10, held = 0, seed = 1;
-    bool usage = argc < 3 || argc % 2 == 0;
-    for (int i = 3; i + 1 < argc; i += 2) {
-        long *value = strcmp(argv[i], "--per-class") == 0 ? &each
-                      : strcmp(argv[i], "--held") == 0    ? &held
-                      : strcmp(argv[i], "--seed") == 0    ? &seed
-                                                          : NULL;
-        char *end = argv[i + 1];
-        if (value) *value = strtol(argv[i + 1], &end, 10);
-        usage |= !value || *end || *value < 0;
-    }
-    if (usage || each < 1) {
+    uint64_t each = 10, held = 0, seed = 1;
+    const char *folders[2];
+    const flag flags[] = {{"--per-class", 1, UINT32_MAX, &each, NULL},
+                          {"--held", 0, UINT32_MAX, &held, NULL},
+                          {"--seed", 0, UINT64_MAX, &seed, NULL},
+                          {0}};
+    if (!read_arguments(argc, argv, flags, folders, 2)) {
         fputs("usage: pick DATA FOLDER [--per-class N] [--held N] [--seed N]\n", stderr);
         return 2;
     }
-    part train = read_part(argv[1], "train"), test = {0};
-    if ((unsigned long)held >= train.count) fail("there are not that many pictures", argv[1]);
+    part train = read_part(folders[0], "train"), test = {0};
+    if (held >= train.count) fail("there are not that many pictures", folders[0]);
     if (held) {
         train.count -= (uint32_t)held;
         test = train;
@@ -150,10 +131,10 @@ int main(int argc, char **argv) {
         test.pixels += (size_t)train.count * train.bytes;
         test.labels += train.count;
     } else
-        test = read_part(argv[1], "t10k");
-    part few = choose(&train, (uint32_t)each, (uint64_t)seed);
-    mkdir(argv[2], 0777);
-    write_part(argv[2], "train", &few);
-    write_part(argv[2], "t10k", &test);
+        test = read_part(folders[0], "t10k");
+    part few = choose(&train, (uint32_t)each, seed);
+    mkdir(folders[1], 0777);
+    write_part(folders[1], "train", &few);
+    write_part(folders[1], "t10k", &test);
     return 0; /* the memory is freed with the process */
 }

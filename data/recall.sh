@@ -5,19 +5,11 @@
 # layer of attention. Each must answer from the last token. Prints one table, of accuracy on unseen texts and of texts a second by distance, and
 # draws one picture: FOLDER/recall.png. Finished runs in FOLDER (runs/recall) are kept, unfinished ones are resumed. --quick: two distances, few steps.
 # SETTINGS go to every training run.
-root=$(cd "$(dirname "$0")/.." && pwd)
-heed=${HEED:-$root/heed} out=runs/recall distances="5 10 20 40 60 100" steps=500 train=20000 test=1000
-while [ $# -gt 0 ]; do
-    case $1 in
-    --quick) distances="2 4" steps=20 train=500 test=100 ;;
-    -o) out=${2:?expected a folder}; shift ;;
-    --) shift; break ;;
-    *) echo "recall.sh: $1 is unknown; hint: sh data/recall.sh [-o FOLDER] [--quick] [-- SETTINGS...]" >&2; exit 2 ;;
-    esac
-    shift
-done
+usage='[-o FOLDER] [--quick] [-- SETTINGS...]' out=runs/recall distances="5 10 20 40 60 100" steps=500 train=20000 test=1000
+quick() { distances="2 4" steps=20 train=500 test=100; }
+. "$(dirname "$0")/lib.sh"
 mkdir -p "$out" && cd "$out" || exit 1
-[ -x maker ] || ${CC:-gcc} -std=c11 -O2 -o maker "$root/data/pairs.c" || exit 1
+maker pairs
 readers="conv1d rnn lstm attention"
 
 shape() {
@@ -28,24 +20,15 @@ shape() {
     attention) echo "--encoder attention --layers 1 --heads 4 --pool last --all-rows" ;; # all positions, as the other readers compute them
     esac
 }
-# The accuracy of a run on the test, and its texts a second in the fastest stretch of its steps, as other programs may slow down the rest.
-accuracy() { "$heed" eval "$1" "$2/test.tsv" --json | sed 's/.*"accuracy":\([0-9.]*\).*/\1/'; }
-speed() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "items_per_s") at = i } $3 == "train" && $at > x { x = $at } END { printf "%.0f", x }' "$1/metrics.csv"; }
-
 echo "distance,conv1d,rnn,lstm,attention" | tee accuracy.csv >texts_per_second.csv
 for k in $distances; do
     [ -e "k$k/train.tsv" ] || ./maker recall "k$k" --distance "$k" --train "$train" --test "$test" || exit 1
     right=$k fast=$k
     for reader in $readers; do
         run=$reader-$k
-        if [ -e "$run/config.conf" ]; then
-            "$heed" resume "$run" --progress none >/dev/null || exit
-        else
-            echo "$run" >&2
-            "$heed" train textcls "k$k/train.tsv" -o "$run" --tokenizer char --width 64 $(shape $reader) --block 128 --batch 64 --steps $steps \
-                --lr 0.003 --eval-every $steps --val-split 0.02 --progress none "$@" >/dev/null || exit
-        fi
-        right=$right,$(accuracy "$run" "k$k") fast=$fast,$(speed "$run")
+        learn "$run" textcls "k$k/train.tsv" --tokenizer char --width 64 $(shape $reader) --block 128 --batch 64 --steps $steps --lr 0.003 \
+            --eval-every $steps --val-split 0.02 "$@" >/dev/null || exit
+        right=$right,$("$heed" eval "$run" "k$k/test.tsv" --json | number accuracy) fast=$fast,$(printf %.0f "$(best items_per_s "$run")")
     done
     echo "$right" >>accuracy.csv
     echo "$fast" >>texts_per_second.csv

@@ -8,17 +8,11 @@
  * one of them. boxes.tsv has a line for each shape of each picture: file, phrase, the box x, y,
  * width, height in pixels, and the picture's side. Picture i of a part is a function of (seed,
  * part, i) alone; arithmetic is of integers, so the bytes are equal everywhere. */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
+#define MAKER "shapes"
+#define PICTURES
+#include "maker.h"
 
-enum { SMALLEST = 32, LARGEST = 256, UNIT = 4, PATH_ROOM = 1024 }; /* UNIT: subpixels a side */
+enum { SMALLEST = 32, LARGEST = 256, UNIT = 4 }; /* UNIT: subpixels a side */
 enum { SHAPES = 4, COLOURS = 6, SIZES = 2, RELATIONS = 4, PARTS = 3 };
 enum { CIRCLE, SQUARE, TRIANGLE, CROSS };
 enum { TRAIN, VAL, UNSEEN };
@@ -33,27 +27,6 @@ static const struct {
 } colours[COLOURS] = {{"red", {215, 40, 40}},     {"green", {40, 170, 60}},
                       {"blue", {50, 90, 225}},    {"yellow", {235, 215, 50}},
                       {"purple", {150, 60, 200}}, {"white", {240, 240, 240}}};
-
-/* ---- chance ---- */
-
-typedef struct {
-    uint64_t state;
-} dice;
-
-/* SplitMix64. Steele, Lea, Flood 2014. */
-static uint64_t roll(dice *d) {
-    uint64_t z = d->state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-static dice dice_of(uint64_t seed, uint64_t part, uint64_t index) {
-    dice d = {seed};
-    d.state = roll(&d) ^ part;
-    d.state = roll(&d) ^ index;
-    return d;
-}
 
 /* From low to high, both included. */
 static int between(dice *d, int low, int high) {
@@ -186,56 +159,6 @@ static void draw(const scene *s, int side, unsigned char *out, dice *d) {
 
 /* ---- files ---- */
 
-static bool finish(FILE *f, const char *path) {
-    bool ok = f && !ferror(f);
-    if (f && fclose(f) != 0) ok = false;
-    if (!ok) fprintf(stderr, "shapes: %s: %s\n", path, strerror(errno));
-    return ok;
-}
-
-static bool make_folder(const char *path) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return true;
-    fprintf(stderr, "shapes: %s: %s\n", path, strerror(errno));
-    return false;
-}
-
-static void put_u32(unsigned char *at, uint32_t value) {
-    for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (24 - 8 * i));
-}
-
-static void put_chunk(FILE *f, const char *type, const unsigned char *data, size_t n) {
-    unsigned char number[4];
-    uLong crc = crc32(0, (const Bytef *)type, 4);
-    put_u32(number, (uint32_t)n);
-    fwrite(number, 1, 4, f);
-    fwrite(type, 1, 4, f);
-    fwrite(data, 1, n, f);
-    put_u32(number, (uint32_t)(n ? crc32(crc, data, (uInt)n) : crc));
-    fwrite(number, 1, 4, f);
-}
-
-/* PNG, 8-bit colour: each row begins with its filter, 0 for none. */
-static bool write_png(const char *path, int side, const unsigned char *pixels) {
-    static unsigned char rows[LARGEST * (3 * LARGEST + 1)], packed[2 * sizeof rows];
-    unsigned char head[13] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 2};
-    size_t row = 3 * (size_t)side;
-    uLongf n = sizeof packed;
-    put_u32(head, (uint32_t)side);
-    put_u32(head + 4, (uint32_t)side);
-    for (size_t y = 0; y < (size_t)side; y++) {
-        rows[y * (row + 1)] = 0;
-        memcpy(rows + y * (row + 1) + 1, pixels + y * row, row);
-    }
-    FILE *f = fopen(path, "wb");
-    if (f && compress2(packed, &n, rows, (uLong)((row + 1) * (size_t)side), 9) == Z_OK) {
-        fwrite("\211PNG\r\n\032\n", 1, 8, f);
-        put_chunk(f, "IHDR", head, sizeof head);
-        put_chunk(f, "IDAT", packed, n);
-        put_chunk(f, "IEND", head, 0);
-    }
-    return finish(f, path);
-}
-
 typedef struct {
     const char *folder;
     uint64_t seed, count[PARTS], size, captions;
@@ -265,7 +188,7 @@ static bool write_picture(const order *o, int part, uint64_t index, FILE *captio
     }
     for (int i = 0; i < s.count; i++) put_box(boxes, file, &s.things[i], side);
     draw(&s, side, pixels, &d);
-    return write_png(path, side, pixels);
+    return write_png(path, side, 3, pixels);
 }
 
 static bool write_part(const order *o, int part, FILE *boxes) {
@@ -281,42 +204,17 @@ static bool write_part(const order *o, int part, FILE *boxes) {
     return finish(captions, path) && ok;
 }
 
-/* ---- arguments ---- */
-
-static bool read_number(const char *text, uint64_t low, uint64_t high, uint64_t *out) {
-    char *end = NULL;
-    errno = 0;
-    *out = text && text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    return end && !*end && !errno && *out >= low && *out <= high;
-}
-
-/* What follows a flag is argv[i + 1]: NULL at the end, which is no number. */
-static bool read_order(int argc, char **argv, order *o) {
-    const struct {
-        const char *name;
-        uint64_t low, high, *out;
-    } flags[] = {{"--train", 1, 99999, &o->count[TRAIN]},   {"--val", 0, 99999, &o->count[VAL]},
-                 {"--unseen", 0, 99999, &o->count[UNSEEN]}, {"--size", SMALLEST, LARGEST, &o->size},
-                 {"--captions", 1, 2, &o->captions},        {"--seed", 0, UINT64_MAX, &o->seed}};
-    enum { FLAGS = sizeof flags / sizeof *flags };
-    for (int i = 1; i < argc; i++) {
-        size_t k = 0;
-        while (k < FLAGS && strcmp(argv[i], flags[k].name) != 0) k++;
-        if (k < FLAGS) {
-            if (!read_number(argv[++i], flags[k].low, flags[k].high, flags[k].out)) return false;
-        } else if (argv[i][0] == '-' || o->folder) {
-            return false;
-        } else {
-            o->folder = argv[i];
-        }
-    }
-    return o->folder && strlen(o->folder) < PATH_ROOM;
-}
-
 int main(int argc, char **argv) {
     order o = {.seed = 1, .count = {4000, 400, 0}, .size = 48, .captions = 1};
     char path[PATH_ROOM + 64];
-    if (!read_order(argc, argv, &o)) {
+    const flag flags[] = {{"--train", 1, 99999, &o.count[TRAIN], NULL},
+                          {"--val", 0, 99999, &o.count[VAL], NULL},
+                          {"--unseen", 0, 99999, &o.count[UNSEEN], NULL},
+                          {"--size", SMALLEST, LARGEST, &o.size, NULL},
+                          {"--captions", 1, 2, &o.captions, NULL},
+                          {"--seed", 0, UINT64_MAX, &o.seed, NULL},
+                          {0}};
+    if (!read_arguments(argc, argv, flags, &o.folder, 1)) {
         fprintf(stderr, "usage: shapes FOLDER [--train N] [--val N] [--unseen N] [--size PIXELS] "
                         "[--captions 1|2] [--seed N]\n");
         return 2;

@@ -1,8 +1,7 @@
 /* The attention of a custom layer: probed as tensors during training or inference, then written
  * with row and column labels as a heat map, a CSV table and a vector picture.
- *     cc attention.c $(pkg-config --cflags --libs heed-inspect) -o attention */
+ *     cc attention.c $(pkg-config --cflags --libs heed) -o attention */
 #include <heed/heed.h>
-#include <heed/view.h>
 #include <stdio.h>
 
 enum { WORDS = 5, WIDTH = 8, HEADS = 2 };

@@ -1,6 +1,6 @@
 /* Uses a run of `heed train gpt` inside a program: embedded RUN "prompt".
- *     cc embedded.c $(pkg-config --cflags --libs heed-models) -o embedded */
-#include <heed/models.h>
+ *     cc embedded.c $(pkg-config --cflags --libs heed) -o embedded */
+#include <heed/heed.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* What a trained model attends to on a text, and whether that matters: inspect RUN TEXT writes
  * inspect.png, the attention of the last layer, and inspect.html, the page with all views.
- *     cc inspect.c $(pkg-config --cflags --libs heed-inspect heed-models) -o inspect */
-#include <heed/inspect.h>
-#include <heed/models.h>
-#include <heed/view.h>
+ *     cc inspect.c $(pkg-config --cflags --libs heed) -o inspect */
+#include <heed/heed.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

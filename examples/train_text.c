@@ -1,6 +1,6 @@
 /* Trains a language model on a text file and uses it: train_text FILE RUN "prompt".
- *     cc train_text.c $(pkg-config --cflags --libs heed-models) -lm -o train_text */
-#include <heed/models.h>
+ *     cc train_text.c $(pkg-config --cflags --libs heed) -lm -o train_text */
+#include <heed/heed.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

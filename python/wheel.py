@@ -44,20 +44,18 @@ def run(*command):
 
 
 def link(build, folder):
-    """The shared libraries from the static ones. A loader before glibc 2.36 cannot read packed relocations."""
+    """The shared library from the static one. A loader before glibc 2.36 cannot read packed relocations."""
     compiler = os.environ.get("CC", "cc").split()
-    made, older = [], []
+    older = []
     if platform.machine() == "x86_64":
         source = os.path.join(folder, "older.c")
         with open(source, "w") as f:
             f.write(OLDER)
         older = ["-Wl,--wrap=hypot", "-fPIC", "-fvisibility=hidden", source]
-    for name, libraries in (("heed", ["-ljansson", "-lutf8proc", "-lz", "-fopenmp"]), ("heed-inspect", ["-ljansson"]), ("heed-models", [])):
-        path = os.path.join(folder, f"lib{name}.so.0")
-        run(*compiler, "-shared", "-o", path, f"-Wl,-soname,lib{name}.so.0", "-Wl,--no-undefined", "-Wl,-Bsymbolic-functions", "-Wl,-z,nodelete", "-Wl,-s",
-            "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,--whole-archive", os.path.join(build, f"lib{name}.a"),
-            "-Wl,--no-whole-archive", *made, *older, *libraries, "-lm", "-lpthread")
-        made.append(path)
+    made = os.path.join(folder, "libheed.so.0")
+    run(*compiler, "-shared", "-o", made, "-Wl,-soname,libheed.so.0", "-Wl,--no-undefined", "-Wl,-Bsymbolic-functions", "-Wl,-z,nodelete", "-Wl,-s",
+        "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,--whole-archive", os.path.join(build, "libheed.a"),
+        "-Wl,--no-whole-archive", *older, "-ljansson", "-lutf8proc", "-lz", "-fopenmp", "-lm", "-lpthread")
     if older:
         os.remove(older[-1])
     return made
@@ -69,8 +67,8 @@ def needed(path):
 
 def bundle(made, folder):
     """Copies what they use, and what that uses."""
-    found = dict(re.findall(r"(\S+) => (/\S+)", run("ldd", made[0])))
-    todo = [n for path in made for n in needed(path)]
+    found = dict(re.findall(r"(\S+) => (/\S+)", run("ldd", made)))
+    todo = [n for n in needed(made)]
     while todo:
         name = todo.pop()
         path = os.path.join(folder, name)

@@ -3,6 +3,7 @@
 #define HEED_TEST_IMAGES_H
 
 #include "files.h"
+#include "pictures.h"
 
 #include <heed/io.h>
 #include <sys/stat.h>
@@ -74,18 +75,12 @@ static inline void make_folder(const char *name) {
     CHECK(mkdir(path, 0777) == 0);
 }
 
-/* TGA without compression, from the top: 1 or 3 channels. Its pixels are those of the n-th. */
-static inline void put_tga(const char *name, int width, int height, int channels, int n) {
-    unsigned char bytes[18 + 64 * 64 * 3] = {0, 0, channels == 1 ? 3 : 2};
-    bytes[12] = (unsigned char)width;
-    bytes[14] = (unsigned char)height;
-    bytes[16] = (unsigned char)(8 * channels);
-    bytes[17] = 0x20;
-    int count = width * height;
-    for (int i = 0; i < count; i++)
-        for (int c = 0; c < channels; c++) /* blue, green, red; here all alike */
-            bytes[18 + i * channels + c] = pixel_of(n, i);
-    put_file(in_folder(name), bytes, 18 + (size_t)(count * channels));
+/* A PNG of 1 or 3 channels, which are all alike. Its pixels are those of the n-th. */
+static inline void put_png(const char *name, int width, int height, int channels, int n) {
+    unsigned char pixels[64 * 64 * 3];
+    int count = width * height * channels;
+    for (int i = 0; i < count; i++) pixels[i] = pixel_of(n, i / channels);
+    png_write(name, pixels, width, height, channels);
 }
 
 /* `count` grey pictures n, n+1, .. in folder, which is made. */
@@ -93,8 +88,8 @@ static inline void put_class(const char *folder, int count, int n) {
     make_folder(folder);
     for (int i = 0; i < count; i++) {
         char name[128];
-        snprintf(name, sizeof name, "%s/%03d.tga", folder, i);
-        put_tga(name, SIDE, SIDE, 1, n + i);
+        snprintf(name, sizeof name, "%s/%03d.png", folder, i);
+        put_png(name, SIDE, SIDE, 1, n + i);
     }
 }
 

@@ -1,8 +1,10 @@
 #include "pictures.h"
 
+#include "files.h"
+
 #include <zlib.h>
 
-char why[HEED_WHY];
+char refused[HEED_WHY];
 
 void file_put(picture_file *f, const void *bytes, size_t n) {
     CHECK(n <= sizeof f->bytes - f->n);
@@ -39,11 +41,23 @@ void png_begin(picture_file *f, uint32_t width, uint32_t height, int depth, int 
 }
 
 void png_end(picture_file *f, const void *rows, size_t n) {
-    unsigned char packed[4096];
+    unsigned char packed[sizeof f->bytes];
     uLongf capacity = sizeof packed;
     CHECK(compress2(packed, &capacity, rows, (uLong)n, 9) == Z_OK);
     png_chunk(f, "IDAT", packed, capacity);
     png_chunk(f, "IEND", NULL, 0);
+}
+
+void png_write(const char *name, const unsigned char *pixels, int width, int height, int channels) {
+    picture_file f, rows = {.n = 0};
+    size_t row = (size_t)(width * channels);
+    for (int y = 0; y < height; y++) {
+        file_put(&rows, "", 1); /* the row is not filtered */
+        file_put(&rows, pixels + (size_t)y * row, row);
+    }
+    png_begin(&f, (uint32_t)width, (uint32_t)height, 8, channels == 1 ? 0 : 2);
+    png_end(&f, rows.bytes, rows.n);
+    put_file(in_folder(name), f.bytes, f.n);
 }
 
 void bmp_begin(picture_file *f, bmp_header h) {
@@ -63,20 +77,6 @@ void bmp_begin(picture_file *f, bmp_header h) {
     for (int i = 0; i < 3; i++) file_little(f, 0, 4);
     file_little(f, h.colours, 4);
     file_little(f, 0, 4);
-}
-
-void tga_begin(picture_file *f, tga_header h) {
-    f->n = 0;
-    file_put(f, (unsigned char[]){2, h.colours > 0, (unsigned char)h.kind}, 3);
-    file_little(f, (uint32_t)h.first, 2);
-    file_little(f, (uint32_t)h.colours, 2);
-    file_little(f, (uint32_t)h.colour_bits, 1);
-    file_little(f, 0, 4);
-    file_little(f, (uint32_t)h.width, 2);
-    file_little(f, (uint32_t)h.height, 2);
-    file_little(f, (uint32_t)h.bits, 1);
-    file_little(f, (uint32_t)h.descriptor, 1);
-    file_put(f, "id", 2);
 }
 
 void exif_put(picture_file *f, bool big, uint32_t orientation) {
@@ -102,20 +102,20 @@ void jpeg_with_exif(picture_file *f, const unsigned char *jpeg, size_t n,
 }
 
 /* In memory of its very size, so that reading beyond it is found. */
-heed_status decode(const picture_file *f, const char *name, heed_picture *out) {
+heed_status decode(const picture_file *f, heed_picture *out) {
     unsigned char *bytes = malloc(f->n ? f->n : 1);
     memcpy(bytes, f->bytes, f->n);
-    heed_status status = heed_picture_decode(bytes, f->n, name, out, why);
+    heed_status status = heed_picture_decode(bytes, f->n, out, refused);
     free(bytes);
-    CHECK((status == HEED_OK) == (why[0] == 0));
+    CHECK((status == HEED_OK) == (refused[0] == 0));
     return status;
 }
 
-void check_picture(const char *file, int line, const picture_file *f, const char *name, int width,
-                   int height, int channels, const unsigned char *expected) {
+void check_picture(const char *file, int line, const picture_file *f, int width, int height,
+                   int channels, const unsigned char *expected) {
     heed_picture p;
-    if (decode(f, name, &p) != HEED_OK)
-        test_fail(file, line, "refused: %s", why);
+    if (decode(f, &p) != HEED_OK)
+        test_fail(file, line, "refused: %s", refused);
     else if (p.width != width || p.height != height || p.channels != channels)
         test_fail(file, line, "%d x %d x %d", p.width, p.height, p.channels);
     else
@@ -125,11 +125,11 @@ void check_picture(const char *file, int line, const picture_file *f, const char
     heed_picture_free(&p);
 }
 
-void check_cut(const char *file, int line, const picture_file *f, const char *name) {
+void check_cut(const char *file, int line, const picture_file *f) {
     picture_file part = *f;
     for (part.n = 0; part.n < f->n; part.n++) {
         heed_picture p;
-        if (decode(&part, name, &p) == HEED_OK)
+        if (decode(&part, &p) == HEED_OK)
             test_fail(file, line, "a picture of %zu of %zu bytes", part.n, f->n);
         heed_picture_free(&p);
     }

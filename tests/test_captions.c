@@ -1,21 +1,22 @@
 /* Pictures with captions: lines, parts, batches, and what is refused. */
 #include "files.h"
+#include "pictures.h"
 
 #include <sys/stat.h>
 
 enum { SIDE = 2, PIXELS = SIDE * SIDE * 3 };
 
-/* An uncompressed TGA of 2 x 2 colour pixels, all of which have the value n. */
+/* 2 x 2 colour pixels, all of which have the value n. */
 static void put_picture(const char *name, int n) {
-    unsigned char bytes[18 + PIXELS] = {[2] = 2, [12] = SIDE, [14] = SIDE, [16] = 24, [17] = 0x20};
-    memset(bytes + 18, n, PIXELS);
-    put_file(in_folder(name), bytes, sizeof bytes);
+    unsigned char pixels[PIXELS];
+    memset(pixels, n, PIXELS);
+    png_write(name, pixels, SIDE, SIDE, 3);
 }
 
 static void put_pictures(int count) {
     char name[16];
     for (int i = 0; i < count; i++) {
-        snprintf(name, sizeof name, "%d.tga", i);
+        snprintf(name, sizeof name, "%d.png", i);
         put_picture(name, 10 * i);
     }
 }
@@ -46,9 +47,9 @@ TEST(captions_batch_joins_pictures_and_words) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 3});
     put_pictures(4);
     heed_captions *k = open_lines(c,
-                                  "file\tcaption\n0.tga\tzero\n1.tga\tone thing here\n"
-                                  "1.tga\tone\n2.tga\ttwo\n",
-                                  "3.tga\tnone of these\n", 0, NULL);
+                                  "file\tcaption\n0.png\tzero\n1.png\tone thing here\n"
+                                  "1.png\tone\n2.png\ttwo\n",
+                                  "3.png\tnone of these\n", 0, NULL);
     const heed_captions_info *a = heed_captions_about(k);
     CHECK(a && a->pictures == 3 && a->captions == 4 && a->val_pictures == 1 &&
           a->val_captions == 1 && a->fewest == 1 && a->most == 2 &&
@@ -80,7 +81,7 @@ TEST(captions_batch_joins_pictures_and_words) {
 TEST(captions_go_with_their_own_picture) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 5});
     put_pictures(5);
-    heed_captions *k = open_lines(c, "0.tga\ta\n1.tga\tb\n2.tga\tc\n3.tga\td\n4.tga\te\n", NULL, 0,
+    heed_captions *k = open_lines(c, "0.png\ta\n1.png\tb\n2.png\tc\n3.png\td\n4.png\te\n", NULL, 0,
                                   &(heed_images_args){.deviation = {1, 1, 1}, .workers = 2});
     int32_t word[5];
     heed_batch b;
@@ -101,7 +102,7 @@ TEST(captions_of_a_picture_stay_together) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 1});
     heed_text lines = {.c = c};
     put_pictures(20);
-    for (int i = 0; i < 60; i++) heed_text_add(&lines, "%d.tga\tcaption %d\n", i % 20, i);
+    for (int i = 0; i < 60; i++) heed_text_add(&lines, "%d.png\tcaption %d\n", i % 20, i);
     heed_captions *k = open_lines(c, lines.s, NULL, 0.2, NULL);
     const heed_captions_info *a = heed_captions_about(k);
     CHECK(a->pictures == 16 && a->captions == 48 && a->val_pictures == 4 && a->val_captions == 12);
@@ -127,36 +128,36 @@ TEST(captions_have_numbers) {
     put_pictures(2);
     put_picture("#1", 0);
     heed_captions *k = open_lines(
-        c, "0.tga#0\ta\n0.tga#1\tb\n1.tga#12\tc\n1.tga\td\n#1\te\n1.tga#\tf\n", NULL, 0, NULL);
+        c, "0.png#0\ta\n0.png#1\tb\n1.png#12\tc\n1.png\td\n#1\te\n1.png#\tf\n", NULL, 0, NULL);
     const heed_captions_info *a = heed_captions_about(k);
-    CHECK(a && a->pictures == 2 && a->captions == 4 && a->most == 2);
-    CHECK(heed_images_about(heed_captions_images(k))->bad == 2); /* "#1" is no TGA by its name */
+    CHECK(a && a->pictures == 3 && a->captions == 5 && a->most == 2); /* "#1" is a name */
+    CHECK(heed_images_about(heed_captions_images(k))->bad == 1);      /* and "1.png#" another */
     CLOSE(c);
 }
 
 TEST(captions_without_a_picture_are_skipped) {
     heed_ctx *c = heed_open(NULL);
     put_pictures(2);
-    CHECK(mkdir(in_folder("4.tga"), 0777) == 0);
-    text_file("5.tga", "no picture");
+    CHECK(mkdir(in_folder("4.png"), 0777) == 0);
+    text_file("5.png", "no picture");
     heed_captions *k =
-        open_lines(c, "0.tga\ta\n3.tga\tb\n4.tga\tc\n5.tga\td\n1.tga\te f g h i j k\n1.tga\tl\n",
+        open_lines(c, "0.png\ta\n3.png\tb\n4.png\tc\n5.png\td\n1.png\te f g h i j k\n1.png\tl\n",
                    NULL, 0, NULL);
     const heed_captions_info *a = heed_captions_about(k);
     const char *path, *why;
     CHECK(a && a->captions == 2 && a->pictures == 2);
     CHECK(heed_pairs_about(heed_captions_pairs(k))->left_out == 1); /* longer than the block */
     CHECK(heed_images_about(heed_captions_images(k))->bad == 3);
-    CHECK(heed_images_bad(heed_captions_images(k), 0, &path, &why) && strstr(path, "3.tga"));
+    CHECK(heed_images_bad(heed_captions_images(k), 0, &path, &why) && strstr(path, "3.png"));
     CHECK_HAS(why, "no such file");
     heed_captions_close(k);
-    CHECK_FAILS(c, open_lines(c, "0.tga\ta\n", "3.tga\tb\n", 0, NULL), HEED_DATA,
+    CHECK_FAILS(c, open_lines(c, "0.png\ta\n", "3.png\tb\n", 0, NULL), HEED_DATA,
                 "no picture of the validation part can be read");
-    CHECK_FAILS(c, open_lines(c, "3.tga\ta\n", NULL, 0, NULL), HEED_DATA, "no picture can be read");
+    CHECK_FAILS(c, open_lines(c, "3.png\ta\n", NULL, 0, NULL), HEED_DATA, "no picture can be read");
     CHECK_FAILS(c,
-                open_lines(c, "0.tga\ta\n3.tga\tb\n", NULL, 0,
+                open_lines(c, "0.png\ta\n3.png\tb\n", NULL, 0,
                            &(heed_images_args){.deviation = {1, 1, 1}, .strict = true}),
-                HEED_DATA, "3.tga");
+                HEED_DATA, "3.png");
     CLOSE(c);
 }
 
@@ -164,13 +165,13 @@ TEST(captions_that_say_left_are_not_mirrored) {
     heed_ctx *c = heed_open(NULL);
     heed_images_args flips = {.deviation = {1, 1, 1}, .augment = {.flip = 0.5}};
     put_pictures(2);
-    CHECK_FAILS(c, open_lines(c, "0.tga\ta cat\n1.tga\ta dog (Left)\n", NULL, 0, &flips),
+    CHECK_FAILS(c, open_lines(c, "0.png\ta cat\n1.png\ta dog (Left)\n", NULL, 0, &flips),
                 HEED_USAGE, "captions say \"Left\"");
-    CHECK(open_lines(c, "0.tga\ta cat\n1.tga\tleftovers, bright\n", NULL, 0, &flips));
+    CHECK(open_lines(c, "0.png\ta cat\n1.png\tleftovers, bright\n", NULL, 0, &flips));
     static const char *const sided[] = {"right.", "ein Hund rechts", "à gauche", "右の犬"};
     for (int i = 0; i < 4; i++) {
         char lines[64];
-        snprintf(lines, sizeof lines, "0.tga\ta cat\n1.tga\t%s\n", sided[i]);
+        snprintf(lines, sizeof lines, "0.png\ta cat\n1.png\t%s\n", sided[i]);
         heed_captions *k = open_lines(c, lines, NULL, 0, NULL);
         CHECK(k && *heed_images_about(heed_captions_images(k))->sided);
     }
@@ -180,18 +181,18 @@ TEST(captions_that_say_left_are_not_mirrored) {
 TEST(captions_refuse_wrong_lines) {
     heed_ctx *c = heed_open(NULL);
     put_pictures(1);
-    CHECK(open_lines(c, "0.tga\ta\n0.tga\t\n", NULL, 0, NULL)); /* left out */
-    CHECK_FAILS(c, open_lines(c, "0.tga a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
-    CHECK_FAILS(c, open_lines(c, "0.tga\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
-    CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no pairs");
+    CHECK(open_lines(c, "0.png\ta\n0.png\t\n", NULL, 0, NULL)); /* left out */
+    CHECK_FAILS(c, open_lines(c, "0.png a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
+    CHECK_FAILS(c, open_lines(c, "0.png\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
+    CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no rows");
     heed_pairs_args args = {.kind = HEED_CAPTIONS, .block = 6};
     CHECK(heed_pairs_open(c, text_file("a.csv", "id,text,label\n1,a,b\n"), &args) == NULL);
     CHECK_HAS(heed_ctx_error(c), "names image and caption, found id, text, label");
     heed_clear(c);
-    heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", "0.tga\ta\n"), &args);
+    heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", "0.png\ta\n"), &args);
     heed_batch b;
     CHECK_FAILS(c, heed_captions_open(c, pairs, &plain), HEED_USAGE, "tokens");
-    pairs = heed_pairs_open(c, text_file("a.jsonl", "{\"image\": \"0.tga\", \"caption\": \"a\"}\n"),
+    pairs = heed_pairs_open(c, text_file("a.jsonl", "{\"image\": \"0.png\", \"caption\": \"a\"}\n"),
                             &args);
     CHECK_FAILS(c, heed_pair_batch(pairs, (heed_batch_at){.rows = 1}, &b), HEED_USAGE, "encode");
     heed_pair pair;
@@ -207,7 +208,7 @@ TEST(captions_batch_depends_on_its_place_alone) {
     heed_batch a, b;
     put_pictures(9);
     for (int i = 0; i < 2; i++)
-        k[i] = open_lines(c[i], "0.tga\ta b\n1.tga\tb\n2.tga\tc\n3.tga\td e f\n8.tga\tg\n", NULL, 0,
+        k[i] = open_lines(c[i], "0.png\ta b\n1.png\tb\n2.png\tc\n3.png\td e f\n8.png\tg\n", NULL, 0,
                           &(heed_images_args){.deviation = {1, 1, 1},
                                               .workers = i,
                                               .augment = {.pad = 1, .brightness = 0.5}});

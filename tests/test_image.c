@@ -9,33 +9,33 @@ TEST(image_png_grey) {
     picture_file f;
     png_begin(&f, 3, 1, 1, 0);
     png_end(&f, "\0\xA0", 2);
-    CHECK_PICTURE(&f, NULL, 3, 1, 1, 255, 0, 255);
+    CHECK_PICTURE(&f, 3, 1, 1, 255, 0, 255);
     png_begin(&f, 4, 1, 2, 0);
     png_end(&f, "\0\x1B", 2);
-    CHECK_PICTURE(&f, NULL, 4, 1, 1, 0, 85, 170, 255);
+    CHECK_PICTURE(&f, 4, 1, 1, 0, 85, 170, 255);
     png_begin(&f, 2, 2, 4, 0);
     png_end(&f, "\0\x0F\2\x10", 4); /* the second row is the difference to the first */
-    CHECK_PICTURE(&f, NULL, 2, 2, 1, 0, 255, 17, 255);
+    CHECK_PICTURE(&f, 2, 2, 1, 0, 255, 17, 255);
     png_begin(&f, 2, 1, 16, 0);
     png_end(&f, "\0\x12\xFF\xFE\x01", 5);
-    CHECK_PICTURE(&f, NULL, 2, 1, 1, 0x12, 0xFE);
+    CHECK_PICTURE(&f, 2, 1, 1, 0x12, 0xFE);
 }
 
 TEST(image_png_colour_and_alpha) {
     picture_file f;
     png_begin(&f, 2, 1, 8, 2);
     png_end(&f, "\0\1\2\3\4\5\6", 7);
-    CHECK_PICTURE(&f, NULL, 2, 1, 3, 1, 2, 3, 4, 5, 6);
+    CHECK_PICTURE(&f, 2, 1, 3, 1, 2, 3, 4, 5, 6);
     png_begin(&f, 1, 2, 8, 4);
     png_end(&f, "\0\1\2\0\3\4", 6);
-    CHECK_PICTURE(&f, "x.png", 1, 2, 2, 1, 2, 3, 4);
+    CHECK_PICTURE(&f, 1, 2, 2, 1, 2, 3, 4);
     png_begin(&f, 1, 1, 16, 6);
     png_end(&f, "\0\1\xFF\2\xFF\3\xFF\4\xFF", 9);
-    CHECK_PICTURE(&f, "named.jpg", 1, 1, 4, 1, 2, 3, 4);
+    CHECK_PICTURE(&f, 1, 1, 4, 1, 2, 3, 4);
     png_begin(&f, 2, 1, 2, 0);
     png_chunk(&f, "tRNS", "\0\2", 2);
     png_end(&f, "\0\x60", 2);
-    CHECK_PICTURE(&f, NULL, 2, 1, 2, 85, 255, 170, 0);
+    CHECK_PICTURE(&f, 2, 1, 2, 85, 255, 170, 0);
 }
 
 TEST(image_png_palette) {
@@ -43,12 +43,12 @@ TEST(image_png_palette) {
     png_begin(&f, 3, 1, 2, 3);
     png_chunk(&f, "PLTE", "\1\2\3\4\5\6", 6);
     png_end(&f, "\0\x1C", 2); /* 0, 1, and 3, which is missing: black */
-    CHECK_PICTURE(&f, NULL, 3, 1, 3, 1, 2, 3, 4, 5, 6, 0, 0, 0);
+    CHECK_PICTURE(&f, 3, 1, 3, 1, 2, 3, 4, 5, 6, 0, 0, 0);
     png_begin(&f, 2, 1, 8, 3);
     png_chunk(&f, "PLTE", "\1\2\3\4\5\6", 6);
     png_chunk(&f, "tRNS", "\7", 1);
     png_end(&f, "\0\0\1", 3);
-    CHECK_PICTURE(&f, NULL, 2, 1, 4, 1, 2, 3, 7, 4, 5, 6, 255);
+    CHECK_PICTURE(&f, 2, 1, 4, 1, 2, 3, 7, 4, 5, 6, 255);
 }
 
 static void small_png(picture_file *f) {
@@ -59,44 +59,44 @@ static void small_png(picture_file *f) {
 TEST(image_png_cut_or_changed_is_refused) {
     picture_file f;
     small_png(&f);
-    CHECK_CUT(&f, NULL);
+    CHECK_CUT(&f);
     for (size_t i = 0; i < f.n; i++) {
         heed_picture p;
         f.bytes[i] ^= 16;
-        CHECK(decode(&f, NULL, &p) == HEED_DATA);
+        CHECK(decode(&f, &p) == HEED_DATA);
         f.bytes[i] ^= 16;
     }
     file_put(&f, "more", 4);
-    CHECK_PICTURE(&f, NULL, 2, 2, 3, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7, 7);
+    CHECK_PICTURE(&f, 2, 2, 3, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7, 7);
 }
 
 TEST(image_png_of_wrong_structure) {
     picture_file f;
     png_begin(&f, 2, 2, 8, 2);
     png_end(&f, "\0\1\2\3\4\5\6", 7);
-    CHECK_REFUSED(&f, NULL, "too few pixels");
+    CHECK_REFUSED(&f, "too few pixels");
     png_begin(&f, 1, 1, 8, 2);
     png_end(&f, "\0\1\2\3\4\5\6", 7);
-    CHECK_REFUSED(&f, NULL, "more pixels than its sides allow");
+    CHECK_REFUSED(&f, "more pixels than its sides allow");
     png_begin(&f, 1u << 14, 1u << 13, 8, 2);
     png_end(&f, "\0", 1);
-    CHECK_REFUSED(&f, NULL, "is too large: expected at most 67108864 pixels, found 16384 x 8192");
+    CHECK_REFUSED(&f, "is too large: expected at most 67108864 pixels, found 16384 x 8192");
     png_begin(&f, 0, 5, 8, 2);
     png_end(&f, "\0", 1);
-    CHECK_REFUSED(&f, NULL, "expected sides of at least 1, found 0 x 5");
+    CHECK_REFUSED(&f, "expected sides of at least 1, found 0 x 5");
     png_begin(&f, 1, 1, 3, 2);
     png_end(&f, "\0", 1);
-    CHECK_REFUSED(&f, NULL, "colour type 2 does not go with 3 bits");
+    CHECK_REFUSED(&f, "colour type 2 does not go with 3 bits");
     png_begin(&f, 1, 1, 8, 3);
     png_end(&f, "\0\0", 2);
-    CHECK_REFUSED(&f, NULL, "out of order");
+    CHECK_REFUSED(&f, "out of order");
     png_begin(&f, 1, 1, 8, 0);
     png_chunk(&f, "CRIT", "", 0);
     png_end(&f, "\0\0", 2);
-    CHECK_REFUSED(&f, NULL, "unknown critical chunk");
+    CHECK_REFUSED(&f, "unknown critical chunk");
     png_begin(&f, 1, 1, 8, 0);
     png_end(&f, "\7\0", 2);
-    CHECK_REFUSED(&f, NULL, "filter");
+    CHECK_REFUSED(&f, "filter");
 }
 
 TEST(image_png_written_by_us) {
@@ -106,13 +106,13 @@ TEST(image_png_written_by_us) {
     const char *path = in_folder("a.png");
     CHECK(heed_png_save(c, path, rgb, 5, 4));
     heed_picture p;
-    CHECK(heed_picture_read(path, &p, why) == HEED_OK);
+    CHECK(heed_picture_read(path, &p, refused) == HEED_OK);
     CHECK(p.width == 5 && p.height == 4 && p.channels == 3 && memcmp(p.pixels, rgb, 60) == 0);
     heed_picture_free(&p);
-    CHECK(heed_picture_read(in_folder("none.png"), &p, why) == HEED_DATA);
-    CHECK_HAS(why, "cannot be read: No such file");
-    CHECK(heed_picture_read(test_folder(), &p, why) == HEED_DATA);
-    CHECK(heed_picture_read(NULL, &p, why) == HEED_DATA);
+    CHECK(heed_picture_read(in_folder("none.png"), &p, refused) == HEED_DATA);
+    CHECK_HAS(refused, "cannot be read: No such file");
+    CHECK(heed_picture_read(test_folder(), &p, refused) == HEED_DATA);
+    CHECK(heed_picture_read(NULL, &p, refused) == HEED_DATA);
     CLOSE(c);
 }
 
@@ -142,7 +142,7 @@ TEST(image_jpeg_as_libjpeg) {
     for (const jpeg_case *j = jpegs; j < jpegs + JPEGS; j++) {
         picture_file f = jpeg_file(j->bytes, j->n);
         heed_picture p;
-        CHECK(decode(&f, NULL, &p) == HEED_OK);
+        CHECK(decode(&f, &p) == HEED_OK);
         CHECK(p.width == j->width && p.height == j->height && p.channels == j->channels);
         int n = j->width * j->height * j->channels;
         double sum = 0;
@@ -155,14 +155,14 @@ TEST(image_jpeg_as_libjpeg) {
 TEST(image_jpeg_cut_is_refused) {
     for (const jpeg_case *j = jpegs; j < jpegs + JPEGS; j++) {
         picture_file f = jpeg_file(j->bytes, j->n);
-        CHECK_CUT(&f, NULL);
+        CHECK_CUT(&f);
     }
     picture_file f = jpeg_file(jpeg_restarts, sizeof jpeg_restarts);
     size_t at = f.n; /* the last restart marker and what follows it are lost, the end is not */
     while (at > 2 && !(f.bytes[at - 2] == 0xFF && (f.bytes[at - 1] & 0xF8) == 0xD0)) at--;
     f.n = at - 2;
     file_put(&f, "\xFF\xD9", 2);
-    CHECK_REFUSED(&f, NULL, "restart markers are missing");
+    CHECK_REFUSED(&f, "restart markers are missing");
 }
 
 /* Whatever a byte becomes: a picture of some size, or a reason. */
@@ -173,7 +173,7 @@ TEST(image_jpeg_any_byte_may_change) {
                 picture_file f = jpeg_file(j->bytes, j->n);
                 heed_picture p;
                 f.bytes[i] ^= (unsigned char)change;
-                CHECK((decode(&f, NULL, &p) == HEED_OK) == (p.pixels != NULL));
+                CHECK((decode(&f, &p) == HEED_OK) == (p.pixels != NULL));
                 heed_picture_free(&p);
             }
 }
@@ -191,22 +191,22 @@ TEST(image_jpeg_of_other_kinds) {
     size_t at = find_frame(&f);
     CHECK(at > 0);
     f.bytes[at + 1] = 0xC9;
-    CHECK_REFUSED(&f, NULL, "arithmetic-coded");
+    CHECK_REFUSED(&f, "arithmetic-coded");
     f.bytes[at + 1] = 0xC3;
-    CHECK_REFUSED(&f, NULL, "lossless");
+    CHECK_REFUSED(&f, "lossless");
     f.bytes[at + 1] = 0xC1;
     f.bytes[at + 4] = 12;
-    CHECK_REFUSED(&f, NULL, "12-bit");
+    CHECK_REFUSED(&f, "12-bit");
     f.bytes[at + 4] = 8;
     memcpy(f.bytes + at + 5, "\x20\0\x20\0", 4);
-    CHECK_REFUSED(&f, NULL, "cannot hold 8192 x 8192 pixels");
+    CHECK_REFUSED(&f, "cannot hold 8192 x 8192 pixels");
     memcpy(f.bytes + at + 5, "\x20\1\x20\0", 4);
-    CHECK_REFUSED(&f, NULL, "is too large");
+    CHECK_REFUSED(&f, "is too large");
     f = jpeg_file(jpeg_cmyk, sizeof jpeg_cmyk);
     unsigned char *adobe = memchr(f.bytes, 'A', f.n);
     CHECK(adobe && memcmp(adobe, "Adobe", 5) == 0);
     if (adobe) adobe[0] = 'B';
-    CHECK_REFUSED(&f, NULL, "without Adobe's marker");
+    CHECK_REFUSED(&f, "without Adobe's marker");
 }
 
 /* ---- EXIF ---- */
@@ -228,7 +228,7 @@ static void source_of(int orientation, int x, int y, int width, int height, int 
 
 static void check_turned(const picture_file *f, int orientation, const heed_picture *upright) {
     heed_picture p;
-    CHECK(decode(f, NULL, &p) == HEED_OK);
+    CHECK(decode(f, &p) == HEED_OK);
     bool swap = orientation >= 5;
     int width = upright->width, height = upright->height;
     CHECK(p.width == (swap ? height : width) && p.height == (swap ? width : height));
@@ -245,7 +245,7 @@ static void check_turned(const picture_file *f, int orientation, const heed_pict
 TEST(image_exif_turns_upright) {
     picture_file f = jpeg_file(jpeg_baseline, sizeof jpeg_baseline);
     heed_picture upright;
-    CHECK(decode(&f, NULL, &upright) == HEED_OK);
+    CHECK(decode(&f, &upright) == HEED_OK);
     for (int orientation = 1; orientation <= 8; orientation++)
         for (int big = 0; big < 2; big++) {
             picture_file exif = {.n = 0};
@@ -259,7 +259,7 @@ TEST(image_exif_turns_upright) {
     png_begin(&f, 2, 1, 8, 0);
     png_chunk(&f, "eXIf", exif.bytes, exif.n);
     png_end(&f, "\0\1\2", 3);
-    CHECK_PICTURE(&f, NULL, 1, 2, 1, 1, 2);
+    CHECK_PICTURE(&f, 1, 2, 1, 1, 2);
 }
 
 /* Cut anywhere, any byte changed: the picture stands, turned or not. */
@@ -273,7 +273,7 @@ TEST(image_exif_hostile) {
             if (n) exif.bytes[n - 1] ^= (unsigned char)change;
             heed_picture p;
             jpeg_with_exif(&f, jpeg_restarts, sizeof jpeg_restarts, &exif);
-            CHECK(decode(&f, NULL, &p) == HEED_OK && p.width * p.height == 400);
+            CHECK(decode(&f, &p) == HEED_OK && p.width * p.height == 400);
             heed_picture_free(&p);
         }
 }
@@ -284,19 +284,19 @@ TEST(image_bmp_true_colour) {
     picture_file f;
     bmp_begin(&f, (bmp_header){.header = 40, .offset = 54, .width = 1, .height = 2, .bits = 24});
     file_put(&f, "\1\2\3\0\4\5\6", 7); /* the padding of the last row may be missing */
-    CHECK_PICTURE(&f, "a.bmp", 1, 2, 3, 6, 5, 4, 3, 2, 1);
-    CHECK_CUT(&f, NULL);
+    CHECK_PICTURE(&f, 1, 2, 3, 6, 5, 4, 3, 2, 1);
+    CHECK_CUT(&f);
     bmp_begin(&f, (bmp_header){.header = 40, .offset = 54, .width = 2, .height = -1, .bits = 16});
     file_little(&f, 31 << 10 | 4 << 5, 2);
     file_little(&f, 1, 2);
-    CHECK_PICTURE(&f, NULL, 2, 1, 3, 255, 32, 0, 0, 0, 8);
+    CHECK_PICTURE(&f, 2, 1, 3, 255, 32, 0, 0, 0, 8);
     bmp_begin(
         &f, (bmp_header){
                 .header = 56, .offset = 70, .compression = 3, .width = 1, .height = 1, .bits = 32});
     uint32_t masks[4] = {0xFF, 0x3FF00, 0xF00000, 0xF0000000};
     for (int i = 0; i < 4; i++) file_little(&f, masks[i], 4);
     file_little(&f, 0xA0F1FF01, 4); /* red 1 of 8 bits, green 0x1FF of 10, blue 15 of 4, alpha 10 */
-    CHECK_PICTURE(&f, NULL, 1, 1, 4, 1, 127, 255, 170);
+    CHECK_PICTURE(&f, 1, 1, 4, 1, 127, 255, 170);
 }
 
 TEST(image_bmp_palettes) {
@@ -304,14 +304,14 @@ TEST(image_bmp_palettes) {
     bmp_begin(&f, (bmp_header){.header = 12, .offset = 32, .width = 9, .height = 1, .bits = 1});
     file_put(&f, "\1\2\3\4\5\6", 6);
     file_put(&f, "\x80\x80\0\0", 4);
-    CHECK_PICTURE(&f, NULL, 9, 1, 3, 6, 5, 4, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1,
-                  3, 2, 1, 6, 5, 4);
+    CHECK_PICTURE(&f, 9, 1, 3, 6, 5, 4, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2,
+                  1, 6, 5, 4);
     bmp_begin(
         &f,
         (bmp_header){.header = 40, .offset = 62, .colours = 2, .width = 2, .height = 1, .bits = 4});
     file_put(&f, "\1\2\3\0\4\5\6\0\x1F", 9); /* colour 15 is missing: black */
-    CHECK_PICTURE(&f, NULL, 2, 1, 3, 6, 5, 4, 0, 0, 0);
-    CHECK_CUT(&f, NULL);
+    CHECK_PICTURE(&f, 2, 1, 3, 6, 5, 4, 0, 0, 0);
+    CHECK_CUT(&f);
 }
 
 TEST(image_bmp_refused) {
@@ -319,74 +319,27 @@ TEST(image_bmp_refused) {
     bmp_header h = {.header = 40, .offset = 54, .width = 4, .height = 1, .bits = 8};
     h.compression = 1;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "run-length coding");
+    CHECK_REFUSED(&f, "run-length coding");
     h.compression = 4;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "a JPEG or PNG inside");
+    CHECK_REFUSED(&f, "a JPEG or PNG inside");
     h.compression = 0, h.width = -4;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "found -4 x 1");
+    CHECK_REFUSED(&f, "found -4 x 1");
     h.width = 4, h.height = INT32_MIN;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "is too large");
+    CHECK_REFUSED(&f, "is too large");
     h.height = 1, h.bits = 7;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "found 7");
+    CHECK_REFUSED(&f, "found 7");
     h.bits = 8, h.offset = 0xFFFFFFFF;
     bmp_begin(&f, h);
-    CHECK_REFUSED(&f, NULL, "is cut short");
+    CHECK_REFUSED(&f, "is cut short");
     bmp_begin(
         &f, (bmp_header){
                 .header = 40, .offset = 66, .compression = 3, .width = 1, .height = 1, .bits = 32});
     for (int i = 0; i < 4; i++) file_little(&f, 0x505, 4);
-    CHECK_REFUSED(&f, NULL, "expected a mask of adjoining bits");
-}
-
-/* ---- TGA ---- */
-
-TEST(image_tga_by_its_name) {
-    picture_file f;
-    tga_begin(&f, (tga_header){.kind = 2, .width = 2, .height = 2, .bits = 24});
-    file_put(&f, "\1\2\3\4\5\6\7\x08\x09\xA\xB\xC", 12);
-    CHECK_PICTURE(&f, "A.TGA", 2, 2, 3, 9, 8, 7, 12, 11, 10, 3, 2, 1, 6, 5, 4);
-    CHECK_REFUSED(&f, "a.bin", "is not a picture");
-    CHECK_REFUSED(&f, NULL, "is not a picture");
-    CHECK_CUT(&f, "a.tga");
-    f.bytes[17] = 0x30; /* from the upper right */
-    CHECK_PICTURE(&f, "a.tga", 2, 2, 3, 6, 5, 4, 3, 2, 1, 12, 11, 10, 9, 8, 7);
-    small_png(&f);
-    CHECK_PICTURE(&f, "a.tga", 2, 2, 3, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 7, 7);
-}
-
-TEST(image_tga_runs_and_palettes) {
-    picture_file f;
-    tga_begin(&f, (tga_header){.kind = 10, .width = 3, .height = 1, .bits = 32, .descriptor = 40});
-    file_put(&f, "\x81\1\2\3\4\0\5\6\7\x08", 10);
-    CHECK_PICTURE(&f, "a.tga", 3, 1, 4, 3, 2, 1, 4, 3, 2, 1, 4, 7, 6, 5, 8);
-    CHECK_CUT(&f, "a.tga");
-    tga_begin(&f, (tga_header){.kind = 1,
-                               .first = 5,
-                               .colours = 2,
-                               .colour_bits = 24,
-                               .width = 4,
-                               .height = 1,
-                               .bits = 8});
-    file_put(&f, "\1\2\3\4\5\6\5\6\7\4", 10); /* colours 7 and 4 are missing: black */
-    CHECK_PICTURE(&f, "a.tga", 4, 1, 3, 3, 2, 1, 6, 5, 4, 0, 0, 0, 0, 0, 0);
-    CHECK_CUT(&f, "a.tga");
-    tga_begin(&f, (tga_header){.kind = 11, .width = 2, .height = 1, .bits = 16});
-    file_put(&f, "\x81\x64\xC8", 3);
-    CHECK_PICTURE(&f, "a.tga", 2, 1, 2, 100, 200, 100, 200);
-    tga_begin(&f, (tga_header){.kind = 2, .width = 1, .height = 1, .bits = 16});
-    file_little(&f, 31 << 10 | 4 << 5 | 1, 2);
-    CHECK_PICTURE(&f, "a.tga", 1, 1, 3, 255, 32, 8);
-    tga_begin(&f,
-              (tga_header){
-                  .kind = 1, .colours = 2, .colour_bits = 8, .width = 2, .height = 1, .bits = 8});
-    file_put(&f, "\1\2\0\1", 4);
-    CHECK_REFUSED(&f, "a.tga", "unsupported kind: a TGA with palette entries of 8 bits");
-    tga_begin(&f, (tga_header){.kind = 7, .width = 1, .height = 1, .bits = 16});
-    CHECK_REFUSED(&f, "a.tga", "without a TGA header");
+    CHECK_REFUSED(&f, "expected a mask of adjoining bits");
 }
 
 /* ---- others ---- */
@@ -399,7 +352,7 @@ TEST(image_foreign_formats_by_name) {
     } cases[] = {
         {"", 0, "is empty"},
         {"hello, this is text\n", 20, "found text"},
-        {"RIFF\x10\0\0\0WEBPVP8 ", 16, "is a WebP picture: expected JPEG, PNG, BMP or TGA; hint:"},
+        {"RIFF\x10\0\0\0WEBPVP8 ", 16, "is a WebP picture: expected JPEG, PNG or BMP; hint:"},
         {"II*\0\x08\0\0\0", 8, "a TIFF"},
         {"MM\0*\0\0\0\x08", 8, "a TIFF"},
         {"GIF89a", 6, "a GIF"},
@@ -416,10 +369,10 @@ TEST(image_foreign_formats_by_name) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         picture_file f = {.n = 0};
         file_put(&f, cases[i].bytes, cases[i].n);
-        CHECK_REFUSED(&f, "a.png", cases[i].part);
+        CHECK_REFUSED(&f, cases[i].part);
     }
     heed_picture p;
-    CHECK(heed_picture_decode(NULL, 5, NULL, &p, why) == HEED_DATA);
+    CHECK(heed_picture_decode(NULL, 5, &p, refused) == HEED_DATA);
     heed_picture_free(NULL);
 }
 

@@ -239,17 +239,17 @@ TEST(images_workers_tell_of_lost_pictures) {
         heed_images *k = open_here(c, (heed_images_args){.workers = workers, .cache = 1});
         heed_batch b;
         CHECK(heed_image_batch(k, (heed_batch_at){.index = 0, .rows = 2}, &b));
-        put_tga("dogs/004.tga", SIDE + workers, SIDE, 1, workers ? 14 : 15); /* size or pixels */
+        put_png("dogs/004.png", SIDE + workers, SIDE, 1, workers ? 14 : 15); /* size or pixels */
         int lost = 0;
         for (uint64_t step = 10; step < 20; step++) { /* the second epoch */
             if (heed_image_batch(k, (heed_batch_at){.index = step, .rows = 2}, &b)) continue;
             lost++;
             CHECK(heed_ctx_status(c) == HEED_DATA);
-            CHECK_HAS(heed_ctx_error(c), "dogs/004.tga: it has changed");
+            CHECK_HAS(heed_ctx_error(c), "dogs/004.png: it has changed");
             heed_clear(c);
         }
         CHECK(lost == 1);
-        put_tga("dogs/004.tga", SIDE, SIDE, 1, 14);
+        put_png("dogs/004.png", SIDE, SIDE, 1, 14);
         for (uint64_t step = 10; step < 20; step++)
             CHECK(heed_image_batch(k, (heed_batch_at){.index = step, .rows = 2}, &b));
         CLOSE(c);

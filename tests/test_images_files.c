@@ -100,13 +100,13 @@ static heed_images *open_csv(heed_ctx *c, const char *text, size_t n) {
 TEST(images_csv_reads_lists) {
     heed_ctx *c = open_images_ctx();
     put_class("some", 3, 0);
-    put_tga("a, \"b\".tga", SIDE, SIDE, 1, 9);
+    put_png("a, \"b\".png", SIDE, SIDE, 1, 9);
     const char *const lists[] = {
-        "some/000.tga,cat\nsome/001.tga,dog\nsome/002.tga,cat\n\"a, \"\"b\"\".tga\",dog\n",
-        "path,label\nsome/000.tga,cat\nsome/001.tga,dog\nsome/002.tga,cat\n\"a, "
-        "\"\"b\"\".tga\",dog",
-        "\xEF\xBB\xBFImage,Class\r\nsome/000.tga , cat\r\n\r\n\"some/001.tga\", \"dog\"\r\n"
-        "some/002.tga,cat\r\n\"a, \"\"b\"\".tga\",dog\r\n",
+        "some/000.png,cat\nsome/001.png,dog\nsome/002.png,cat\n\"a, \"\"b\"\".png\",dog\n",
+        "path,label\nsome/000.png,cat\nsome/001.png,dog\nsome/002.png,cat\n\"a, "
+        "\"\"b\"\".png\",dog",
+        "\xEF\xBB\xBFImage,Class\r\nsome/000.png , cat\r\n\r\n\"some/001.png\", \"dog\"\r\n"
+        "some/002.png,cat\r\n\"a, \"\"b\"\".png\",dog\r\n",
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         heed_images *k = open_csv(c, lists[i], strlen(lists[i]));
@@ -123,8 +123,8 @@ TEST(images_csv_reads_lists) {
         heed_picture_free(&p);
     }
     char whole[512];
-    snprintf(whole, sizeof whole, "%s,cat\nnone.png,dog\n/dev/zero,dog\nsome,cat\nsome/002.tga,dog",
-             in_folder("some/000.tga"));
+    snprintf(whole, sizeof whole, "%s,cat\nnone.png,dog\n/dev/zero,dog\nsome,cat\nsome/002.png,dog",
+             in_folder("some/000.png"));
     heed_images *k = open_csv(c, whole, strlen(whole));
     const char *path, *why;
     CHECK(k && heed_images_about(k)->bad == 3 && heed_images_bad(k, 1, &path, &why));
@@ -162,7 +162,7 @@ TEST(images_csv_fields_may_be_long) {
     put_class("some", 2, 0);
     for (int n = 4094; n <= 4097; n++)
         for (int quoted = 0; quoted < 2; quoted++) {
-            char text[5000] = "some/000.tga,cat\nsome/001.tga,dog\n", *at = text + strlen(text);
+            char text[5000] = "some/000.png,cat\nsome/001.png,dog\n", *at = text + strlen(text);
             if (quoted) *at++ = '"';
             memset(at, 'x', (size_t)n);
             strcpy(at + n, quoted ? "\",dog\n" : ",dog\n");

@@ -24,7 +24,7 @@ TEST(images_folder_has_parts) {
     put_class("train/.hidden", 1, 60);
     put_class("other/z", 1, 70);
     text_file("train/a/notes.txt", "no picture");
-    text_file("train/a/.001.tga", "hidden");
+    text_file("train/a/.001.png", "hidden");
     text_file("train/readme", "no class");
     heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
     const heed_images_info *f = heed_images_about(k);
@@ -44,7 +44,7 @@ TEST(images_folder_has_parts) {
     int label = 0;
     CHECK(heed_images_get(k, HEED_VAL_PART, 2, &p, &label, &name) && label == 2);
     CHECK(p.pixels && p.pixels[0] == 41 && p.pixels[1] == pixel_of(41, 1));
-    CHECK_HAS(name, "valid/b/001.tga");
+    CHECK_HAS(name, "valid/b/001.png");
     heed_picture_free(&p);
     k = open_here(c, (heed_images_args){.no_test = true});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
@@ -94,13 +94,13 @@ TEST(images_folder_refuses_what_makes_no_classes) {
     CHECK_FAILS(c, heed_images_open(c, in_folder("none"), &a), HEED_DATA, "No such file");
     put_class("cats", 2, 0);
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected at least 2, found 1, cats");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.tga"), &a), HEED_DATA, "CSV file");
+    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.png"), &a), HEED_DATA, "CSV file");
     CHECK_FAILS(c, heed_images_open(c, in_folder("cats/"), &a), HEED_DATA,
                 "name the folder above, \"/");
     make_folder("dogs");
     text_file("dogs/000.txt", "no picture");
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"dogs\" has no pictures");
-    put_tga("dogs/1.TGA", SIDE, SIDE, 1, 9);
+    put_png("dogs/1.PNG", SIDE, SIDE, 1, 9);
     CHECK(open_here(c, a));
     put_class("a\nb", 1, 0);
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "holds a control character");
@@ -226,7 +226,7 @@ TEST(images_folder_skips_and_lists_bad_pictures) {
     heed_ctx *c = open_images_ctx();
     put_class("cats", 3, 0);
     put_class("dogs", 3, 10);
-    text_file("cats/001.tga", "no picture at all, this is");
+    text_file("cats/001.png", "no picture at all, this is");
     text_file("dogs/zero.png", "");
     CHECK(symlink("nothing", in_folder("dogs/link.jpg")) == 0);
     heed_images *k = open_here(c, (heed_images_args){0});
@@ -234,14 +234,14 @@ TEST(images_folder_skips_and_lists_bad_pictures) {
     CHECK(f && f->bad == 3 && f->count[HEED_TRAIN_PART] == 5);
     const char *path, *why;
     CHECK(heed_images_bad(k, 0, &path, &why) && why && *why);
-    CHECK_HAS(path, "cats/001.tga");
+    CHECK_HAS(path, "cats/001.png");
     CHECK(heed_images_bad(k, 1, &path, &why));
     CHECK_HAS(path, "dogs/link.jpg");
     CHECK_TEXT(why, "there is no such file");
     CHECK(!heed_images_bad(k, 3, &path, &why));
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.strict = true}), HEED_DATA, "cats/001.tga");
-    text_file("cats/000.tga", "neither");
-    text_file("cats/002.tga", "nor this");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){.strict = true}), HEED_DATA, "cats/001.png");
+    text_file("cats/000.png", "neither");
+    text_file("cats/002.png", "nor this");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
                 "class \"cats\" has no picture that can be read");
     CLOSE(c);
@@ -256,7 +256,7 @@ TEST(images_folder_follows_links_and_no_pipes) {
     CHECK(symlink("/", in_folder("cats/young/root")) == 0);
     CHECK(symlink("../../dogs", in_folder("cats/young/friends")) == 0);
     CHECK(symlink(".", in_folder("dogs/self")) == 0);
-    CHECK(symlink("other.tga", in_folder("dogs/other.tga")) == 0);
+    CHECK(symlink("other.png", in_folder("dogs/other.png")) == 0);
     CHECK(mkfifo(in_folder("dogs/pipe.png"), 0666) == 0);
     heed_images *k = open_here(c, (heed_images_args){0});
     /* the young ones' friends count, what lies above does not */
@@ -310,7 +310,7 @@ TEST(images_folder_of_mixed_channels) {
         heed_open(&(heed_options){.seed = 7, .threads = 1, .log = keep_message, .user = note});
     put_class("cats", 2, 0);
     put_class("dogs", 2, 0);
-    put_tga("dogs/001.tga", SIDE, SIDE, 3, 5);
+    put_png("dogs/001.png", SIDE, SIDE, 3, 5);
     heed_images_close(open_here(c, (heed_images_args){.convert = true}));
     CHECK_TEXT(note, "");
     for (int channels = 0; channels <= 3; channels++) {
@@ -339,7 +339,7 @@ TEST(images_folder_of_odd_sizes) {
     heed_ctx *c = open_images_ctx();
     put_class("cats", 2, 0);
     put_class("dogs", 1, 0);
-    put_tga("dogs/001.tga", 9, 12, 1, 5);
+    put_png("dogs/001.png", 9, 12, 1, 5);
     heed_images *k = open_here(c, (heed_images_args){.size = 4});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && !f->sized && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);
@@ -357,9 +357,9 @@ TEST(images_folder_chooses_size) {
     make_folder("dogs");
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         heed_ctx *c = open_images_ctx();
-        put_tga("cats/1.tga", 8, 10, 1, 5);
-        put_tga("cats/2.tga", sides[i][0] + 5, sides[i][0], 1, 6);
-        put_tga("dogs/1.tga", 111, 110, 1, 7);
+        put_png("cats/1.png", 8, 10, 1, 5);
+        put_png("cats/2.png", sides[i][0] + 5, sides[i][0], 1, 6);
+        put_png("dogs/1.png", 111, 110, 1, 7);
         text_file("dogs/a.txt", "no picture");
         text_file("dogs/b.txt", "nor this");
         heed_images *k = open_here(c, (heed_images_args){0});
@@ -392,13 +392,13 @@ TEST(images_folder_checksum) {
     put_class("test/dogs", 2, 20);
     heed_images_args a = {.val_split = 0.5};
     uint64_t first = heed_images_about(open_here(c, a))->checksum;
-    put_tga("test/dogs/000.tga", SIDE, SIDE, 1, 99);
+    put_png("test/dogs/000.png", SIDE, SIDE, 1, 99);
     CHECK(heed_images_about(open_here(c, a))->checksum == first);
-    put_tga("train/dogs/000.tga", SIDE, SIDE, 1, 99);
+    put_png("train/dogs/000.png", SIDE, SIDE, 1, 99);
     CHECK(heed_images_about(open_here(c, a))->checksum != first);
-    put_tga("train/dogs/000.tga", SIDE, SIDE, 1, 10);
+    put_png("train/dogs/000.png", SIDE, SIDE, 1, 10);
     CHECK(heed_images_about(open_here(c, a))->checksum == first);
-    rename(in_folder("train/dogs/000.tga"), in_folder("train/cats/002.tga"));
+    rename(in_folder("train/dogs/000.png"), in_folder("train/cats/002.png"));
     CHECK(heed_images_about(open_here(c, a))->checksum != first);
     CLOSE(c);
 }
@@ -426,7 +426,7 @@ TEST(images_folder_overlap) {
 TEST(images_open_with_threads_is_the_same) {
     put_class("cats", 50, 0);
     put_class("dogs", 60, 50);
-    text_file("cats/001.tga", "no picture");
+    text_file("cats/001.png", "no picture");
     heed_images_info info[2];
     for (int i = 0; i < 2; i++) {
         heed_ctx *c = heed_open(&(heed_options){.threads = i ? 4 : 1});

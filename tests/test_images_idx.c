@@ -73,6 +73,41 @@ TEST(images_idx_of_emnist) {
     CLOSE(c);
 }
 
+/* Labels 0 to 3: of the digits' list the classes are 1, B, 3; the letters' list has both cases, and
+ * no class 0, which the data has. */
+TEST(images_idx_of_emnist_with_letters) {
+    static const struct {
+        const char *list, *names[4], *why;
+    } cases[] = {{"0 49\n1 66 98\r\n2 51\n3 233\n", {"1", "B", "3", "\xC3\xA9"}, NULL},
+                 {"1\t65\t97\n3 67 99", {"class 0", "A", "class 2", "C"}, NULL},
+                 {"0 65\n1 65\n", {0}, "mapping.txt:2: expected a class above"},
+                 {"0 65\n0 66\n", {0}, "mapping.txt:2: expected a class above"},
+                 {"0 A\n", {0}, "mapping.txt:1: expected a class above"},
+                 {"0 55296\n", {0}, "mapping.txt:1: expected a class above"},
+                 {"4294967295 65\n", {0}, "mapping.txt:1: expected a class above"},
+                 {"0 65\n1 66\n", {0}, "expected less than 2"}};
+    heed_ctx *c = open_images_ctx();
+    put_mnist(false, 40, 10);
+    for (int i = 0; i < 4; i++) {
+        char from[64], to[64];
+        const char *form = i & 1 ? "images-idx3-ubyte" : "labels-idx1-ubyte";
+        snprintf(from, sizeof from, "%s-%s", i < 2 ? "train" : "t10k", form);
+        snprintf(to, sizeof to, "emnist-x-%s-%s", i < 2 ? "train" : "test", form);
+        rename_file(from, to);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        text_file("emnist-x-mapping.txt", cases[i].list);
+        heed_images *k = open_here(c, (heed_images_args){0});
+        const heed_images_info *f = heed_images_about(k);
+        if (cases[i].why) CHECK_FAILS(c, k, HEED_DATA, cases[i].why);
+        for (int label = 0; !cases[i].why && f && label < 4; label++)
+            CHECK_TEXT(f->labels[label], cases[i].names[label]);
+        CHECK(!k == !!cases[i].why);
+        heed_images_close(k);
+    }
+    CLOSE(c);
+}
+
 TEST(images_idx_labels_have_the_names_of_labels_txt) {
     heed_ctx *c = open_images_ctx();
     put_mnist(false, 40, 10);
@@ -82,7 +117,7 @@ TEST(images_idx_labels_have_the_names_of_labels_txt) {
     if (f) CHECK_TEXT(f->labels[1], "blue coat");
     text_file("labels.txt", "shirt\nbag\n");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
-                "expected less than 2, the lines of labels.txt, found 3");
+                "expected less than 2, as the list of classes beside it ends, found 3");
     text_file("labels.txt", "7\n2\n1\n0\n4\n1\n"); /* the labels of pictures */
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
                 "labels.txt:6: expected one that is in no earlier line, found 1; hint: rename");

@@ -138,6 +138,13 @@ TEST(kinds_flip_by_the_names_of_classes) {
                  {"e\xcc\x81", "o", false},
                  {"42", "17", false},
                  {"+", "?", false},
+                 {"hand_L", "hand_R", false},
+                 {"Arrow NE", "arrow nw", false},
+                 {"facing-east", "facing-west", false},
+                 {"port side", "starboard side", false},
+                 {"upleft", "upright", false},
+                 {"class_l", "class_m", true},
+                 {"port_wine", "starboard_side", true},
                  {"cat", "dog", true},
                  {"кошка", "собака", true},
                  {"leftovers", "bright", true},
@@ -166,12 +173,12 @@ static void put_bars(const char *folder, int count, bool right, bool sided) {
     make_folder(folder);
     for (int n = 0; n < count; n++) {
         char name[64];
-        unsigned char bytes[18 + 80] = {0, 0, 3, [12] = 10, [14] = 8, [16] = 8, [17] = 0x20};
+        unsigned char pixels[80];
         int from = (sided ? right : n % 2) ? 7 : 2, high = sided || !right ? 4 : 1;
-        memset(bytes + 18, n * 7 % 100, 80);
-        for (int y = 0; y < high; y++) bytes[18 + (y + 1 + n % 3) * 10 + from] = 250;
-        snprintf(name, sizeof name, "%s/%03d.tga", folder, n);
-        put_file(in_folder(name), bytes, sizeof bytes);
+        memset(pixels, n * 7 % 100, sizeof pixels);
+        for (int y = 0; y < high; y++) pixels[(y + 1 + n % 3) * 10 + from] = 250;
+        snprintf(name, sizeof name, "%s/%03d.png", folder, n);
+        png_write(name, pixels, 10, 8, 1);
     }
 }
 
@@ -325,18 +332,18 @@ TEST(kinds_read_a_picture) {
     heed_picture p = {0};
     const char *path = write_pictures();
     reading r = read_by(c, &heed_model_mlp, path, "workers=0 mean=0 std=1");
-    CHECK(heed_picture_read(in_folder("pictures/dog/003.tga"), &p, why) == HEED_OK);
+    CHECK(heed_picture_read(in_folder("pictures/dog/003.png"), &p, why) == HEED_OK);
     r.how.show = true;
-    CHECK(heed_example_picture(&r.how, &p, "003.tga", &e));
+    CHECK(heed_example_picture(&r.how, &p, "003.png", &e));
     CHECK(e.transform.size == SIDE && e.transform.channels == 1 && made_as(e.x) == 63);
     CHECK(e.shown.width == SIDE && e.shown.pixels && e.shown.pixels[0] == 63);
     CHECK(!heed_example_text(&r.how, "a text", 6, &e));
     CHECK_HAS(heed_ctx_error(c), "expected a picture");
     heed_clear(c);
     heed_picture_free(&p);
-    put_tga("colour.tga", SIDE, SIDE, 3, 9);
-    CHECK(heed_picture_read(in_folder("colour.tga"), &p, why) == HEED_OK);
-    CHECK(heed_example_picture(&r.how, &p, "colour.tga", &e) && made_as(e.x) == 9);
+    put_png("colour.png", SIDE, SIDE, 3, 9);
+    CHECK(heed_picture_read(in_folder("colour.png"), &p, why) == HEED_OK);
+    CHECK(heed_example_picture(&r.how, &p, "colour.png", &e) && made_as(e.x) == 9);
     heed_picture_free(&p);
     heed_example_free(&e);
     heed_data_close(r.d);

@@ -142,10 +142,10 @@ TEST(null_is_accepted_in_pairs) {
 
 TEST(null_is_accepted_in_image) {
     everything l = open_everything();
-    CALL(heed_picture_decode(NULL, 1, NULL, NULL, NULL));
-    CALL(heed_picture_decode(NULL, 1, NULL, zero, text));
-    CALL(heed_picture_decode(NULL, 1, "a", NULL, text));
-    CALL(heed_picture_decode(NULL, 1, "a", zero, NULL));
+    CALL(heed_picture_decode(NULL, 1, NULL, NULL));
+    CALL(heed_picture_decode(NULL, 1, zero, text));
+    CALL(heed_picture_decode(NULL, 1, NULL, text));
+    CALL(heed_picture_decode(NULL, 1, zero, NULL));
     CALL(heed_picture_read(NULL, NULL, NULL));
     CALL(heed_picture_read(NULL, zero, text));
     CALL(heed_picture_read("a", NULL, text));

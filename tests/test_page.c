@@ -3,7 +3,6 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "test.h"
-#include "view/page.h"
 #include <heed/view.h>
 
 static const char *const TOKENS[] = {"the", "</script><b>", "\xff\"", "\xd7\xa9\xd7\x9c\xd7\x95"};
@@ -104,11 +103,11 @@ TEST(page_holds_records_and_no_text_ends_its_element) {
     CHECK(html && count_of(html, "<script") == count_of(html, "</script>"));
     /* The triangle: 65535, 0.5 twice as 32768, then 0.25, ... */
     CHECK(html && strstr(html, "id=\"w0.0.0\">//8AgACA"));
-    CHECK(html && strstr(html, "id=\"x0.0.k.1\">AAAAAAAAAAAAAAAAAAAAAA==</script>"));
+    CHECK(html && strstr(html, "id=\"w0.0.k.1\">AAAAAAAAAAAAAAAAAAAAAA==</script>"));
     CHECK(html && (double)n <= heed_page_size(&page) * 1.05);
     heed__free(html);
     html = written(c, &(heed_page){.count = 1, .records = &s.record, .no_qk = true}, &n);
-    CHECK(html && !strstr(html, "id=\"x0.0"));
+    CHECK(html && !strstr(html, "id=\"w0.0.k") && !strstr(html, "id=\"w0.0.q"));
     heed__free(html);
     CLOSE(c);
 }
@@ -131,14 +130,25 @@ TEST(page_sources_are_embedded_and_refer_to_nothing_outside) {
 }
 
 TEST(page_keeps_what_leaves_0_to_1) {
-    const heed_real odd[4] = {-2, 1, 4, (heed_real)NAN};
-    heed__page_code k = heed__page_code_of(odd, 1, 2, 2, true);
-    CHECK(!k.plain && !k.triangle);
-    CHECK_CLOSE(k.lo, -4, 0);
-    CHECK_CLOSE(k.hi, 4, 0);
-    k = heed__page_code_of(WEIGHTS, 2, 4, 4, true);
-    CHECK(k.plain && k.triangle);
-    CHECK(!heed__page_code_of(WEIGHTS, 2, 4, 4, false).triangle);
+    heed_ctx *c = heed_open(NULL);
+    const heed_real odd[2 * 16] = {-2, 1, 4, (heed_real)NAN};
+    const struct {
+        const heed_real *weights;
+        bool causal;
+        const char *stored;
+    } cases[] = {{odd, true, "\"id\":\"w0.0\",\"scale\":[-4,4],\"triangle\":false"},
+                 {WEIGHTS, true, "\"id\":\"w0.0\",\"triangle\":true"},
+                 {WEIGHTS, false, "\"id\":\"w0.0\",\"triangle\":false"}};
+    for (int i = 0; i < 3; i++) {
+        sample s;
+        size_t n;
+        make_sample(&s);
+        s.block.weights = cases[i].weights, s.block.causal = cases[i].causal;
+        char *html = written(c, &(heed_page){.count = 1, .records = &s.record}, &n);
+        CHECK_HAS(html, cases[i].stored);
+        heed__free(html);
+    }
+    CLOSE(c);
 }
 
 TEST(page_too_large_is_refused_before_anything_is_written) {

@@ -174,7 +174,7 @@ TEST(pairs_refuse_csv) {
         {"text,label\n\"a\"b,c\n", NULL, "a.csv:2: expected a comma or the end of the line"},
         {"text,label\na\n", NULL, "a.csv:2: expected 2 fields"},
         {"text,label\na,b,c\n", NULL, "a.csv:2: expected 2 fields"},
-        {"text,label\na,\n", NULL, "a.csv: expected rows below the names"},
+        {"text,label\na,\n", NULL, "a.csv: expected some below the names"},
         {"one,two\na,b\n", NULL, "a.csv:1: expected a first line that names text and label"},
         {"5\" pipe,5\" rod;x\na,b\n", NULL, "found 5\" pipe, 5\" rod;x"},
         {"one;two\na;b\n", NULL,
@@ -185,7 +185,7 @@ TEST(pairs_refuse_csv) {
         {"one,two\na,b\n", "one", "`columns` is wrong: expected two names"},
         {"one,two\na,b\n", "one,one", "`columns` is wrong"},
         {"one,two\na,b\n", "1,2,3", "`columns` is wrong"},
-        {"text,label\n", NULL, "a.csv: expected rows below the names of the columns"},
+        {"text,label\n", NULL, "a.csv: expected some below the names of the columns"},
         {"a\xFF,b\n", NULL, "a.csv"},
     };
     heed_ctx *c = open_ctx();
@@ -218,6 +218,13 @@ TEST(pairs_refuse) {
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":\"b\"}\n{\"src\":\"a\"}\n",
          "a.jsonl:2: expected an object with the keys source and target, found src", 0},
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":1.5}\n", "a.jsonl:1: expected an object", 0},
+        {"a.jsonl", "{\"text\":\"a\",\"label\":0.5}\n",
+         "found a number with a fraction; hint: write it as text", HEED_CLASSES},
+        {"a.jsonl", "{\"text\":\"a\",\"label\":true}\n", "found true; hint: write it as text",
+         HEED_CLASSES},
+        {"a.csv", "text,label\n", "no rows: ", HEED_CLASSES},
+        {"a.csv", "tokens,tags\n\"['a', 'b']\",X Y\n", "expected words separated by spaces",
+         HEED_TAGS},
         {"a.jsonl", "{\"src\":\"a\",\"src\":\"b\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
         {"a.jsonl", "[1]\n", "a.jsonl:1: expected a JSON object a line, found a list", 0},
         {"a.jsonl", "{\"src\":\n", "a.jsonl:1: expected a JSON object", 0},
@@ -259,6 +266,15 @@ TEST(pairs_read_conll) {
         {"a.txt", "a X\r\nb Y\r\n\r\n\r\nc X\r\n", NULL, "5 c|X", 2},
         {"a.tsv", "a\tX\t1\nb\tY\t2\n\nc\tX\t3\n", "1,2", "4 c|X", 2},
         {"w.conll", "#tag\tO\n\n# a comment\nb\tX\n", NULL, "4 b|X", 2},
+        {"h.conll", "Word POS Tag\na P X\n\nb P Y\n", NULL, "4 b|Y", 2},
+        {"h.txt", "token\ttag\n\na\tX\nc\tX\n\nb\tY\n", NULL, "6 b|Y", 2},
+        {"h.txt", "word O\na X\n\nb tag\n", NULL, "4 b|tag", 2},
+        /* Comments of as many columns: beside others, or before every sentence; else words. */
+        {"c.txt", "# one\na X\n\n# 2\nb X\n# Y\n", NULL, "5 b #|X Y", 2},
+        {"c.txt", "# one more\na X\n\n# 2\nb X\n\n# 3\n# 4\nc X\n", NULL, "5 b|X", 3},
+        {"c.conll", "# id 1 en\na _ _ X\n\n# id 2 en\nb _ _ Y\n", NULL, "5 b|Y", 2},
+        {"c.txt", "a X\n\n# Y\nb X\n", NULL, "3 # b|Y X", 2},
+        {"c.txt", "#\tX\na\tX\n\n# two\n#\tY\n", NULL, "5 #|Y", 2},
         {"a.conllu",
          "# text = x\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\t_\tADP\tE\t_\t0\t_\t_\t_\n"
          "2\tle\t_\tDET\tR\t_\t1\t_\t_\t_\n2.1\tx\t_\tX\t_\t_\t_\t_\t_\t_\n\n"

@@ -233,7 +233,7 @@ TEST(pictures_need_no_classes) {
     put_class("parts/train", 5, 0);
     put_class("parts/test", 3, 100);
     check_unlabelled(c, in_folder("parts"), 5, 3);
-    check_unlabelled(c, text_file("list.csv", "path\nflat/000.tga\nflat/001.tga\n"), 2, 0);
+    check_unlabelled(c, text_file("list.csv", "path\nflat/000.png\nflat/001.png\n"), 2, 0);
     make_folder("empty");
     CHECK_FAILS(c, heed_images_open(c, in_folder("empty"), &(heed_images_args){.unlabelled = true}),
                 HEED_DATA, "no pictures");

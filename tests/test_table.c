@@ -245,23 +245,23 @@ TEST(table_lists_of_pictures) {
         const char *text, *columns;
         size_t count[HEED_PARTS];
     } cases[] = {
-        {"image_id,label\nsome/000.tga,cat\nsome/001.tga,dog\n", NULL, {2, 0, 0}},
-        {"label,image_id,note\ncat,some/000.tga,a\ndog,some/001.tga,b\n", NULL, {2, 0, 0}},
-        {"split,label,image_id\ntrain,cat,some/000.tga\ntrain,dog,some/001.tga\nVALID,cat,"
-         "some/002.tga\ntest,dog,some/003.tga\n",
+        {"image_id,label\nsome/000.png,cat\nsome/001.png,dog\n", NULL, {2, 0, 0}},
+        {"label,image_id,note\ncat,some/000.png,a\ndog,some/001.png,b\n", NULL, {2, 0, 0}},
+        {"split,label,image_id\ntrain,cat,some/000.png\ntrain,dog,some/001.png\nVALID,cat,"
+         "some/002.png\ntest,dog,some/003.png\n",
          NULL,
          {2, 1, 1}},
-        {"class id,filepaths,labels,data set\n0,some/000.tga,cat,train\n1,some/001.tga,dog,train\n",
+        {"class id,filepaths,labels,data set\n0,some/000.png,cat,train\n1,some/001.png,dog,train\n",
          NULL,
          {2, 0, 0}},
-        {"f,k,fold\nsome/000.tga,cat,1\nsome/001.tga,dog,2\n", "f,k", {2, 0, 0}},
-        {"f,k,fold\nsome/000.tga,cat,train\nsome/001.tga,dog,train\nsome/002.tga,dog,dev\n",
+        {"f,k,fold\nsome/000.png,cat,1\nsome/001.png,dog,2\n", "f,k", {2, 0, 0}},
+        {"f,k,fold\nsome/000.png,cat,train\nsome/001.png,dog,train\nsome/002.png,dog,dev\n",
          "f,k,fold",
          {2, 1, 0}},
-        {"image_id,label\nsome/000.tga,cat\n,dog\nsome/001.tga,dog\nsome/002.tga,\n",
+        {"image_id,label\nsome/000.png,cat\n,dog\nsome/001.png,dog\nsome/002.png,\n",
          NULL,
          {2, 0, 0}},
-        {"a,some/000.tga\nb,some/001.tga\n", "2,1", {2, 0, 0}},
+        {"a,some/000.png\nb,some/001.png\n", "2,1", {2, 0, 0}},
     };
     heed_ctx *c = open_images_ctx();
     put_class("some", 4, 0);
@@ -274,10 +274,10 @@ TEST(table_lists_of_pictures) {
               memcmp(f->count, cases[i].count, sizeof f->count) == 0);
         heed_clear(c);
     }
-    CHECK_FAILS(c, open_list(c, "f,k\nsome/000.tga,cat\nsome/001.tga,dog\n", (heed_images_args){0}),
+    CHECK_FAILS(c, open_list(c, "f,k\nsome/000.png,cat\nsome/001.png,dog\n", (heed_images_args){0}),
                 HEED_DATA, "`columns = f,k`");
     CHECK_FAILS(c,
-                open_list(c, "image,label,split\nsome/000.tga,cat,train\nsome/001.tga,dog,b\n",
+                open_list(c, "image,label,split\nsome/000.png,cat,train\nsome/001.png,dog,b\n",
                           (heed_images_args){0}),
                 HEED_DATA, "list.csv:3: expected train, val or test");
     CLOSE(c);

@@ -1,13 +1,13 @@
-/* heed.h -- everything for training: a tiny transformer framework with reverse-mode autograd.
- * Records of attention, analyses, pictures and pages have separate headers: record.h, inspect.h,
- * lesson.h, graph.h, reconstruction.h, view.h. */
+/* heed.h -- all of the library: a tiny transformer framework with reverse-mode autograd, its
+ * models, records of attention, analyses, pictures and pages. Only program.h, of libheed-program,
+ * is separate. */
 #ifndef HEED_H
 #define HEED_H
 
-#include <heed/captions.h>
-#include <heed/fit.h>
-#include <heed/image.h>
-#include <heed/kind.h>
+#include <heed/graph.h>
+#include <heed/models.h>
 #include <heed/profile.h>
+#include <heed/reconstruction.h>
+#include <heed/view.h>
 
 #endif

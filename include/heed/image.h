@@ -18,13 +18,11 @@ typedef struct {
 enum { HEED_WHY = 200 }; /* capacity for the reason why a picture is refused */
 
 /* JPEG (baseline and progressive, grey, YCbCr, RGB, CMYK and YCCK as Adobe writes them), PNG, BMP
- * (uncompressed), TGA (recognised by extension, as its magic is weak). Pictures are turned upright
- * by EXIF's orientation; 16-bit samples keep their high byte, palettes are expanded. At most 2^26
- * pixels, checked before anything is decoded. Needs no context and may run in any thread.
- * HEED_DATA, with the reason in why, for a file that is damaged, truncated or of another format;
- * HEED_FAILED if out of memory. name: the file's name, for its extension, or NULL. */
-heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
-                                char why[HEED_WHY]);
+ * (uncompressed). Pictures are turned upright by EXIF's orientation; 16-bit samples keep their high
+ * byte, palettes are expanded. At most 2^26 pixels, checked before anything is decoded. Needs no
+ * context and may run in any thread. HEED_DATA, with the reason in why, for a file that is damaged,
+ * truncated or of another format; HEED_FAILED if out of memory. */
+heed_status heed_picture_decode(const void *bytes, size_t n, heed_picture *out, char why[HEED_WHY]);
 heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED_WHY]);
 void heed_picture_free(heed_picture *p);
 /* Converts in place to 1 or 3 channels: alpha over white, grey as in ITU-R BT.601. Other channels,
@@ -121,7 +119,7 @@ typedef struct {
 } heed_images_args;
 
 typedef struct heed_images heed_images;
-/* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP, TGA;
+/* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP;
  * parts may also be called training, valid, validation, dev, testing, in any case), a folder of
  * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX; names may begin as EMNIST's do, whose
  * pictures lie on their side and are turned, and have test for t10k), of *.bin (CIFAR-10 and -100),

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _c
 
-LIBRARIES = ("libheed.so.0", "libheed-inspect.so.0", "libheed-models.so.0")
+LIBRARY = "libheed.so.0"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -43,12 +43,12 @@ ERRORS = {_c.HEED_FAILED: FailedError, _c.HEED_USAGE: UsageError, _c.HEED_DATA: 
 
 
 def folder():
-    """Where the libraries are: HEED_LIBRARIES if it is set, beside this file in a wheel, in the build folder of a checkout; else
+    """Where the library is: HEED_LIBRARIES if it is set, beside this file in a wheel, in the build folder of a checkout; else
     wherever the system looks."""
     if os.environ.get("HEED_LIBRARIES"):
         return os.environ["HEED_LIBRARIES"]
     for path in (os.path.join(HERE, "lib"), os.path.join(HERE, "..", "..", "build", "release")):
-        if os.path.exists(os.path.join(path, LIBRARIES[0])):
+        if os.path.exists(os.path.join(path, LIBRARY)):
             return path
     return ""
 
@@ -61,7 +61,7 @@ def python_value(value):
 
 
 def python_words(message):
-    """A message of the libraries with settings and calls as Python writes them."""
+    """A message of the library with settings and calls as Python writes them."""
     def written(found):
         name, value = found[1], found[2]
         if name == "onnx":
@@ -94,33 +94,29 @@ class Functions:
     def __init__(self):
         where = folder()
         try:
-            self.libraries = [ctypes.CDLL(os.path.join(where, name)) for name in LIBRARIES]
+            self.library = ctypes.CDLL(os.path.join(where, LIBRARY))
         except OSError as e:
-            raise ImportError(f"heed's shared libraries cannot be loaded: {e}; hint: `make lib`, or HEED_LIBRARIES=FOLDER") from None
+            raise ImportError(f"heed's shared library cannot be loaded: {e}; hint: `make lib`, or HEED_LIBRARIES=FOLDER") from None
 
     def __getattr__(self, name):
-        for library in self.libraries if name in _c.FUNCTIONS else ():
-            try:
-                f = library[name]
-            except AttributeError:
-                continue
-            f.restype, f.argtypes = _c.FUNCTIONS[name]
-            setattr(self, name, f)
-            return f
-        raise AttributeError(f"heed's shared libraries have no {name}; are they of another version than this package?")
+        try:
+            f = self.library[name if name in _c.FUNCTIONS else ""]
+        except AttributeError:
+            raise AttributeError(f"heed's shared library has no {name}; is it of another version than this package?") from None
+        f.restype, f.argtypes = _c.FUNCTIONS[name]
+        setattr(self, name, f)
+        return f
 
     def variable(self, kind, name):
-        for library in self.libraries:
-            try:
-                return kind.in_dll(library, name)
-            except ValueError:
-                continue
-        raise ImportError(f"heed's shared libraries have no {name}")
+        try:
+            return kind.in_dll(self.library, name)
+        except ValueError:
+            raise ImportError(f"heed's shared library has no {name}") from None
 
 
 lib = Functions()
 try:  # a forked process has no threads but its first, and OpenMP would wait for the others: they end before, and begin anew
-    os.register_at_fork(before=functools.partial(lib.libraries[0].omp_pause_resource_all, 2))
+    os.register_at_fork(before=functools.partial(lib.library.omp_pause_resource_all, 2))
 except AttributeError:
     pass  # built without OpenMP
 libc = ctypes.CDLL(None)

@@ -8,8 +8,10 @@ import operator
 import os
 import re
 import shutil
+import struct
 import tempfile
 import time
+import zlib
 
 import numpy as np
 
@@ -101,9 +103,9 @@ def classes_of(y, count):
         raise UsageError(f"the classes are wrong: expected whole numbers or texts, found {described(y)}")
     if y.dtype.kind in "iu" and 0 <= y.min() and y.max() < 2**31:
         return y, None
-    names, y = np.unique(y.astype(str), return_inverse=True)
+    names, y = np.unique(np.char.strip(y.astype(str), " \t"), return_inverse=True)
     for name in names:
-        if not name.strip() or name.splitlines() != [name]:
+        if not name or "\n" in name:
             raise UsageError(f"the classes are wrong: expected names of one line, found {name!r:.60}")
     return y, names.tolist()
 
@@ -170,14 +172,15 @@ def captions_of(y, count):
     return y
 
 
-def write_tga(path, x):
-    """A picture (height, width, channels) of bytes, uncompressed."""
+def write_png(path, x):
+    """A picture (height, width, channels) of bytes."""
     height, width, channels = x.shape
-    if max(height, width) >= 1 << 16:
-        raise UsageError(f"a picture is too large: expected sides below {1 << 16}, found {height} x {width}")
+    rows = np.zeros((height, 1 + width * channels), np.uint8)  # each begins with the number of its filter, none
+    rows[:, 1:] = x.reshape(height, -1)
     with open(path, "wb") as f:
-        f.write(bytes([0, 0, 3 if channels == 1 else 2] + [0] * 9) + np.array([width, height], "<u2").tobytes() + bytes([8 * channels, 32]))
-        np.ascontiguousarray(x[..., ::-1]).tofile(f)
+        f.write(b"\x89PNG\r\n\x1a\n")
+        for name, data in ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b"")):
+            f.write(struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)))
 
 
 def write_captions(x, y, folder):
@@ -190,9 +193,9 @@ def write_captions(x, y, folder):
         x = picture_array(x)
         path = os.path.join(folder, "heed-data")
         os.mkdir(path)
-        lines, names = os.path.join(path, "metadata.jsonl"), [f"{i:07}.tga" for i in range(len(x))]
+        lines, names = os.path.join(path, "metadata.jsonl"), [f"{i:07}.png" for i in range(len(x))]
         for name, picture in zip(names, pixels(x).reshape(*x.shape[:3], -1)):
-            write_tga(os.path.join(path, name), picture)
+            write_png(os.path.join(path, name), picture)
     with open(lines, "wb") as f:
         f.writelines(text_bytes(json.dumps({"file_name": name, "text": str(one)}, ensure_ascii=False) + "\n")
                      for name, many in zip(names, y) for one in many)
@@ -273,7 +276,7 @@ def write(data, kind, folder):
     if not kind.pictures:
         raise wrong(kind, described(data))
     x, y = data if isinstance(data, tuple) and len(data) == 2 else (data, None)
-    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and kind.label):
+    if not isinstance(x, (list, tuple, np.ndarray)) or len(x) == 0 or (y is None and (kind.label or kind.target)):
         raise wrong(kind, described(data))
     if kind.target:
         return write_captions(x, listed(y), folder)

@@ -88,9 +88,9 @@ heed__cut heed__trimmed(heed__cut t) {
 }
 
 bool heed__is_picture_name(heed__cut name) {
-    static const char *const ends[] = {".jpg",  ".jpeg", ".png",  ".bmp",  ".tga", ".webp",
-                                       ".gif",  ".tif",  ".tiff", ".avif", ".jxl", ".heic",
-                                       ".heif", ".jp2",  ".pbm",  ".pgm",  ".ppm", ".pcx"};
+    static const char *const ends[] = {".jpg", ".jpeg", ".png",  ".bmp", ".webp", ".gif",
+                                       ".tif", ".tiff", ".avif", ".jxl", ".heic", ".heif",
+                                       ".jp2", ".pbm",  ".pgm",  ".ppm", ".pcx"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i]);
         if (name.n > n && strncasecmp(name.s + name.n - n, ends[i], n) == 0) return true;
@@ -339,8 +339,8 @@ static void suggest(const heed__table *t, size_t out[HEED__SIDES], bool *named) 
     look of[HEED__FIRST];
     double best[HEED__SIDES] = {0};
     look_at(t, of);
-    for (size_t i = 0; i < t->shown && !t->hints; i++)
-        *named = *named && !of[i].same && count_words(t->first[i]) <= 3;
+    for (size_t i = 0; i < t->shown; i++)
+        *named = *named && !of[i].same && (t->hints || count_words(t->first[i]) <= 3);
     for (int side = 0; side < HEED__SIDES; side++) {
         out[side] = HEED__ABSENT;
         for (size_t i = 0; i < t->shown; i++) {

@@ -16,8 +16,12 @@ static const char own_name[] = "heed-tokenizer.json", foreign_name[] = "tokenize
 
 /* ---- saving ---- */
 
+/* A run is not trusted: links in it are not followed. */
 static bool join(heed_text *out, const char *dir, const char *name) {
-    return heed_text_add(out, "%s/%s", dir, name);
+    out->n = 0;
+    bool ok = heed_text_add(out, "%s/config.conf", dir), run = ok && heed__os_exists(out->s);
+    out->n = 0;
+    return ok && heed_text_add(out, "%s%s%s", dir, run ? HEED_INSIDE : "/", name);
 }
 
 /* Writes value, unless it lacks a part for want of memory; frees it. */
@@ -100,7 +104,6 @@ static bool remove_others(const heed_tokenizer *k, const char *dir, bool lines, 
     heed_text path = {.c = k->c};
     bool good = true;
     for (size_t i = 0; good && i < sizeof names / sizeof *names; i++) {
-        path.n = 0;
         if ((i == 0 && own) || (i == 1 && lines)) continue;
         good = join(&path, dir, names[i]) &&
                (!heed__os_is_file(path.s) || heed__os_remove(k->c, path.s));
@@ -256,7 +259,6 @@ static bool find_file(heed_ctx *c, const char *path, heed_text *out) {
         return heed_text_add(out, "%.*s%s", (int)n, path, merges ? "vocab.json" : "");
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        out->n = 0;
         if (!join(out, path, names[i])) return false;
         if (heed__os_exists(out->s)) return true;
     }

@@ -273,7 +273,7 @@ static bool pictures_read(void *data) {
     char why[2][HEED_WHY];
     heed_picture p[2];
     heed_status status[2] = {
-        heed_picture_decode(jpeg_progressive, sizeof jpeg_progressive, NULL, &p[0], why[0]),
+        heed_picture_decode(jpeg_progressive, sizeof jpeg_progressive, &p[0], why[0]),
         heed_picture_read(png, &p[1], why[1])};
     bool ok = true;
     for (int i = 0; i < 2; i++) {

@@ -102,6 +102,13 @@ kill -TERM $pid
 wait $pid
 STATUS=$?
 status 130
+rm -rf R
+cp -R clean/gpt R
+rm -f R/heed-tokenizer.json
+ln -s "$PWD/outside/secret" R/heed-tokenizer.json
+run tokenizer info R
+refuses 3 "expected a plain file"
+hides SECRET
 number=0
 try gpt info R
 try gpt info R --config

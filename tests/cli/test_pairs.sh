@@ -30,6 +30,7 @@ json source.vocab 16
 json target.vocab 16
 json source.longest 4
 json left_out 0
+json empty 0
 json overlap 0
 
 # Exact is the text that is printed, not its tokens: words lose the spaces around marks.

@@ -48,14 +48,15 @@ static void check(heed_ctx *c, heed_captions *k, int block, int vocab) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    static const uint8_t picture[18 + 4] = {[2] = 3, [12] = 2, [14] = 2, [16] = 8, [18] = 99};
+    static const uint8_t picture[54 + 16] = {
+        'B', 'M', [10] = 54, [14] = 40, [18] = 2, [22] = 2, [26] = 1, [28] = 24, [54] = 99};
     if (n < 2) return 0;
     int how = data[0];
     const uint8_t *text = data + 1, *cut = memchr(text, 0, n - 1);
     size_t first = cut ? (size_t)(cut - text) : n - 1;
     const char *list = how & 1 ? "list.jsonl" : "list.tsv";
-    put("a.tga", picture, sizeof picture);
-    put("b.tga", picture, sizeof picture);
+    put("a.bmp", picture, sizeof picture);
+    put("b.bmp", picture, sizeof picture);
     put(list, text, first);
     if (cut) put("val.tsv", cut + 1, n - 2 - first);
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .isa = "generic", .threads = 1});

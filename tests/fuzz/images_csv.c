@@ -6,10 +6,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    static const uint8_t picture[18 + 4] = {[2] = 3, [12] = 2, [14] = 2, [16] = 8, [18] = 99};
+    static const uint8_t picture[54 + 16] = {
+        'B', 'M', [10] = 54, [14] = 40, [18] = 2, [22] = 2, [26] = 1, [28] = 24, [54] = 99};
     if (n < 2) return 0;
-    put("a.tga", picture, sizeof picture);
-    put("b.tga", picture, sizeof picture);
+    put("a.bmp", picture, sizeof picture);
+    put("b.bmp", picture, sizeof picture);
     put("list.csv", data + 1, n - 1);
     open_and_use(place("list.csv"), data[0]);
     return 0;

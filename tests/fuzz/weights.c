@@ -53,14 +53,13 @@ static unsigned char *make_archive(heed_ctx *c, const uint8_t *data, size_t *n) 
 }
 
 static void make_page(heed_ctx *c, const heed_record *r) {
-    heed_text json = {.c = c}, numbers = {.c = c}, escaped = {.c = c};
+    heed_text data = {.c = c}, numbers = {.c = c};
     heed_page p = {.count = 1, .records = r};
-    if (heed_page_size(&p) < 1e6 && heed__page_data(c, &p, &json, &numbers) &&
-        heed__page_escape(&escaped, json.s, json.n) && strstr(escaped.s, "<"))
+    if (heed_page_size(&p) < 1e6 && heed__page_data(c, &p, &data, &numbers) &&
+        strchr(strchr(data.s + 1, '<') + 1, '<')) /* but for those of its element */
         abort();
-    heed_text_free(&json);
+    heed_text_free(&data);
     heed_text_free(&numbers);
-    heed_text_free(&escaped);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -1,7 +1,7 @@
 """Every picture below a folder, as heed reads it and as Pillow does: odd.py FOLDER.
 
 A line per file: agrees exactly, by how much it differs, or the reason of a refusal. Pictures must be
-equal (PNG, BMP, TGA; 16 bit by their high byte) or differ by at most 2 of 255 in the mean (JPEG).
+equal (PNG, BMP; 16 bit by their high byte) or differ by at most 2 of 255 in the mean (JPEG).
 Needs `make parity` and Pillow; says what is missing and stops with status 0 otherwise."""
 import os
 import subprocess

@@ -7,6 +7,7 @@ import sys
 
 import heed
 import numpy as np
+from heed.data import write_png
 from tools import SMALL, facts, raises
 
 PICTURES = dict(steps=30, threads=1, batch=8, lr=3e-3, image_size=8)
@@ -49,14 +50,14 @@ def test_pictures():
 def test_pictures_by_paths():
     x, y = colours(20)
     for i in range(20):
-        pathlib.Path(f"{i}, a.tga").write_bytes(bytes([0, 0, 2] + [0] * 9 + [8, 0, 8, 0, 24, 32]) + x[i, ..., ::-1].astype(np.uint8).tobytes())
-    paths = [pathlib.Path(f"{i}, a.tga") for i in range(20)]
+        write_png(f"{i}, a.png", x[i].astype(np.uint8))
+    paths = [pathlib.Path(f"{i}, a.png") for i in range(20)]
     run = heed.train("cnn", (paths, [("red", "blue")[i] for i in y]), out="run", **PICTURES)
     assert run.settings["data"] == "run/heed-data.csv" and run.classify(paths[0])[0][0] == "red"
     assert [g[0][0] for g in run.classify(paths[:3])] == [g[0][0] for g in run.classify(list(map(str, paths[:3])))] == ["red", "blue", "red"]
     with raises(heed.UsageError, "all of them by their paths"):
         heed.train("cnn", (["a.png", 5], [0, 1]), **PICTURES)
-    paths = [p.rename(f"a;{i}.tga") for i, p in enumerate(paths)]  # no columns of a list with semicolons
+    paths = [p.rename(f"a;{i}.png") for i, p in enumerate(paths)]  # no columns of a list with semicolons
     assert len(heed.train("autoencoder", paths, **{**PICTURES, "steps": 1}).labels) == 0
     assert heed.train("cnn", (paths, ["a", "b"] * 10), **{**PICTURES, "steps": 1}).labels == ["a", "b"]
 
@@ -92,7 +93,7 @@ def test_captions():
     grey = heed.train("caption", (x[..., 0], [[t, t[2:]] for t in texts]), **{**CAPTIONS, "steps": 1})
     assert grey.settings["channels"] == "1" and grey.evaluate((x[:9, ..., 0], texts[:9]))["items"] == 9 * 4
     heed.train("caption", (x, texts), force=True, out="moved", **{**CAPTIONS, "steps": 1})
-    paths = [pathlib.Path("moved/heed-data", f"{i:07}.tga") for i in range(40)]
+    paths = [pathlib.Path("moved/heed-data", f"{i:07}.png") for i in range(40)]
     by_path = heed.train("caption", (paths, texts), out="paths", **CAPTIONS)
     assert by_path.settings["data"] == "paths/heed-data.jsonl" and by_path.evaluate() == own
     for data, words in (((x, texts[:3]), "for each of 40 pictures"), ((x, y), "the captions are wrong"), ((x, [[]] * 40), "the captions are wrong"),

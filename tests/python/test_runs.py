@@ -17,6 +17,7 @@ import time
 
 import heed
 import numpy as np
+from heed.data import write_png
 from tools import SMALL, facts, raises
 
 HEED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "build", "release", "heed")
@@ -457,12 +458,11 @@ def test_pairs_labels_pictures():
         for i in range(12):
             x = rng.integers(0, 60, (8, 8, 3))
             x[..., channel] += 180
-            head = bytes([0, 0, 2] + [0] * 9 + [8, 0, 8, 0, 24, 32])
-            pathlib.Path(f"colours/{name}/{i}.tga").write_bytes(head + x[..., ::-1].astype(np.uint8).tobytes())
+            write_png(f"colours/{name}/{i}.png", x.astype(np.uint8))
     run = heed.train("vit", "colours", out="vit", image_size=8, patch=4, layers=1, heads=2, width=16, batch=8, steps=40, lr=3e-3, threads=1)
     red = np.zeros((8, 8, 3), np.uint8)
     red[..., 0] = 220
-    assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.tga")[0][0] == run.classify(red / 255)[0][0]
+    assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.png")[0][0] == run.classify(red / 255)[0][0]
     record = run.attend(red)
     assert record.blocks[0].keys.grid == (2, 2, 1)
     for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself

@@ -67,7 +67,7 @@ bool lies_below(const char *path, const char *folder) {
 bool is_pattern(const char *path) { return strpbrk(path, "*?[") != NULL; }
 
 bool is_picture_name(const char *name) {
-    static const char *const ends[] = {".jpg", ".jpeg", ".png", ".bmp", ".tga"};
+    static const char *const ends[] = {".jpg", ".jpeg", ".png", ".bmp"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
         if (strcasecmp(dot, ends[i]) == 0) return true;

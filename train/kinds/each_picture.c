@@ -99,7 +99,7 @@ static void take_path(taker *k, const char *path) {
         return;
     }
     if (list.count == 0 && heed_ctx_status(c) == HEED_OK)
-        heed_fail(c, HEED_DATA, "no pictures below %s: expected JPEG, PNG, BMP or TGA files", path);
+        heed_fail(c, HEED_DATA, "no pictures below %s: expected JPEG, PNG or BMP files", path);
     program_complain(k->p);
     for (size_t i = 0; i < list.count; i++) take_file(k, list.at[i]);
     paths_free(&list);
@@ -131,7 +131,7 @@ static void take_stdin(taker *k) {
             if (*line) take_path(k, line);
         }
     } else if (heed_ctx_status(k->p->c) == HEED_OK) {
-        heed_status status = heed_picture_decode(text.s, text.n, NULL, &p, why);
+        heed_status status = heed_picture_decode(text.s, text.n, &p, why);
         if (status != HEED_OK)
             heed_fail(k->p->c, status, "standard input %s", why);
         else

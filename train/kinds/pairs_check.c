@@ -165,14 +165,14 @@ static json_t *conflicts_json(const heed_pairs_conflict *some, size_t count) {
 
 static void print_object(program *p, const heed_data *d, const heed_pairs_info *a) {
     const heed_tokenizer *source = d->source ? d->source : d->tokenizer;
-    json_t *o =
-        json_pack("{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
-                  data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
-                  "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
-                  "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank,
-                  "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut.texts, "overlap",
-                  (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
-                  side_json(source, a->tokens, a->unknown, a->longest));
+    json_t *o = json_pack(
+        "{s:s, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "data",
+        data_name(p, heed_config_text(p->flags, "data")), "pairs", (json_int_t)a->pairs,
+        "val_pairs", (json_int_t)(d->no_val ? 0 : a->val_pairs), "header", (int)a->header,
+        "extra_columns", (json_int_t)a->extra_columns, "blank", (json_int_t)a->blank, "empty",
+        (json_int_t)a->empty, "left_out", (json_int_t)a->left_out, "cut", (json_int_t)a->cut.texts,
+        "overlap", (json_int_t)a->overlap, "special_lines", (json_int_t)a->special_lines, "source",
+        side_json(source, a->tokens, a->unknown, a->longest));
     if (a->classes)
         json_object_update_new(o, json_pack("{s:I, s:I, s:o}", "unread", (json_int_t)a->cut.unread,
                                             "untaught", (json_int_t)a->untaught, "labels",

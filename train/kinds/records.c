@@ -14,7 +14,7 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
     if (strcmp(path, "-") != 0)
         status = heed_picture_read(path, out, why);
     else if (read_stdin(c, &bytes))
-        status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, NULL, out, why);
+        status = heed_picture_decode(bytes.s ? bytes.s : "", bytes.n, out, why);
     heed_text_free(&bytes);
     if (status == HEED_DATA)
         heed_fail_input(c, path, false, "\"%s\" %s", path, why);

@@ -60,25 +60,24 @@ static void refuse_foreign(const heed__picture_bytes *f) {
     const char *name = foreign_name(f);
     if (name)
         heed__refuse(f,
-                     "is %s picture: expected JPEG, PNG, BMP or TGA; hint: convert it first, "
+                     "is %s picture: expected JPEG, PNG or BMP; hint: convert it first, "
                      "magick FILE FILE.png",
                      name);
     else if (holds(f, 1, "PN", 2) || holds(f, 2, "NG", 2))
         heed__refuse(f, "is a damaged PNG: a wrong signature, as of a transfer in text mode");
     else if (is_text(f))
-        heed__refuse(f, "is not a picture: expected JPEG, PNG, BMP or TGA, found text");
+        heed__refuse(f, "is not a picture: expected JPEG, PNG or BMP, found text");
     else
         heed__refuse(f,
-                     "is not a picture: expected JPEG, PNG, BMP or TGA, found a file that begins "
+                     "is not a picture: expected JPEG, PNG or BMP, found a file that begins "
                      "with byte 0x%02X",
                      f->bytes[0]);
 }
 
-heed__format heed__picture_format(const heed__picture_bytes *f, const char *name) {
+heed__format heed__picture_format(const heed__picture_bytes *f) {
     if (holds(f, 0, "\xFF\xD8\xFF", 3)) return HEED__JPEG;
     if (holds(f, 0, "\x89PNG\r\n\x1A\n", 8)) return HEED__PNG;
     if (holds(f, 0, "BM", 2)) return HEED__BMP;
-    if (name && heed__ends_in(name, ".tga")) return HEED__TGA;
     refuse_foreign(f);
     return HEED__FOREIGN;
 }

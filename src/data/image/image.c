@@ -106,7 +106,7 @@ static heed_status decode_checked(const heed__picture_bytes *f, bool png, heed_p
     return status;
 }
 
-heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, heed_picture *out,
+heed_status heed_picture_decode(const void *bytes, size_t n, heed_picture *out,
                                 char why[HEED_WHY]) {
     char unread[HEED_WHY];
     if (!why) why = unread;
@@ -115,13 +115,12 @@ heed_status heed_picture_decode(const void *bytes, size_t n, const char *name, h
     *out = (heed_picture){0};
     heed__picture_bytes f = {bytes, n, why};
     if (!bytes || n == 0)
-        return heed__refuse(&f, "is empty: expected JPEG, PNG, BMP or TGA, found 0 bytes");
+        return heed__refuse(&f, "is empty: expected JPEG, PNG or BMP, found 0 bytes");
     if (n > FILE_LIMIT)
         return heed__refuse(&f, "is too large: expected at most %d bytes, found %zu", FILE_LIMIT,
                             n);
-    heed__format format = heed__picture_format(&f, name);
+    heed__format format = heed__picture_format(&f);
     heed_status status = format == HEED__BMP       ? heed__bmp_decode(&f, out)
-                         : format == HEED__TGA     ? heed__tga_decode(&f, out)
                          : format == HEED__FOREIGN ? HEED_DATA
                                                    : decode_checked(&f, format == HEED__PNG, out);
     if (status != HEED_OK) heed_picture_free(out);
@@ -158,7 +157,7 @@ heed_status heed_picture_read(const char *path, heed_picture *out, char why[HEED
     size_t n = 0;
     heed_status status;
     if (path && heed__file_open(NULL, path, &f) && read_all(&f, &bytes, &n))
-        status = heed_picture_decode(bytes, n, path, out, why);
+        status = heed_picture_decode(bytes, n, out, why);
     else if (errno == ENOMEM)
         status = heed__refuse_memory(&reason);
     else

@@ -29,9 +29,9 @@ heed_status heed__check_sides(const heed__picture_bytes *f, int64_t width, int64
 /* Allocates the pixels of out, whose sides and channels are set and checked. */
 heed_status heed__picture_new(const heed__picture_bytes *f, heed_picture *out);
 
-typedef enum { HEED__JPEG, HEED__PNG, HEED__BMP, HEED__TGA, HEED__FOREIGN } heed__format;
-/* The format by content; TGA, whose magic is weak, also by name. FOREIGN: the reason is written. */
-heed__format heed__picture_format(const heed__picture_bytes *f, const char *name);
+typedef enum { HEED__JPEG, HEED__PNG, HEED__BMP, HEED__FOREIGN } heed__format;
+/* The format by content. FOREIGN: the reason is written. */
+heed__format heed__picture_format(const heed__picture_bytes *f);
 
 /* The result of checking a file; orientation as in EXIF, 1 .. 8. */
 typedef struct {
@@ -44,14 +44,13 @@ heed_status heed__png_check(const heed__picture_bytes *f, heed__picture_info *ou
 unsigned char *heed__png_fill_palette(const heed__picture_bytes *f, size_t palette, size_t *n);
 
 heed_status heed__bmp_decode(const heed__picture_bytes *f, heed_picture *out);
-heed_status heed__tga_decode(const heed__picture_bytes *f, heed_picture *out);
 
 /* The orientation in EXIF's TIFF structure, 1 if absent or damaged. CIPA DC-008, sec. 4.6.4. */
 int heed__exif_orientation(const unsigned char *tiff, size_t n);
 /* Turns p upright; false if out of memory. */
 bool heed__picture_turn(heed_picture *p, int orientation);
 
-/* resample.c: the centre of p as v says where it has resize_to or filter: out (size,size,channels),
+/* The centre of p as v says where it has resize_to or filter: out (size,size,channels),
  * levels from 0 to 255. work: heed__resample_work numbers. */
 size_t heed__resample_work(const heed_picture *p, const heed_image_transform *v);
 void heed__resample(const heed_picture *p, const heed_image_transform *v, heed_real *out,

@@ -86,7 +86,7 @@ static bool add_class(heed_images *k, heed_part part, const char *folder, const 
               add_tree(&s, path);
     if (ok && k->count == before)
         ok = heed_fail(k->c, HEED_DATA,
-                       "class \"%s\" has no pictures: %s: expected JPEG, PNG, BMP or TGA files, "
+                       "class \"%s\" has no pictures: %s: expected JPEG, PNG or BMP files, "
                        "found %s; hint: put pictures there, or move the folder away",
                        name, path, k->info.others > others ? "only others" : "none");
     heed__free(s.seen);
@@ -161,7 +161,7 @@ static bool add_part(heed_images *k, heed_part part, const char *folder) {
     }
     if (ok && !classes && k->a.unlabelled)
         ok = heed_fail(k->c, HEED_DATA,
-                       "no pictures: %s: expected JPEG, PNG, BMP or TGA files, or folders of them, "
+                       "no pictures: %s: expected JPEG, PNG or BMP files, or folders of them, "
                        "found %zu other files",
                        folder, l.count);
     if (ok && !classes) ok = refuse_flat(k, folder, &l);

@@ -185,6 +185,8 @@ static bool pictures_fit(heed_ctx *c, const char *path, const idx *f) {
 
 /* ---- labels ---- */
 
+enum { NUMBER = 32, PREFIX = 64, NAME = 160 };
+
 /* Reads the names of the classes 0, 1, .. from labels.txt in the folder, if there is one. A name
  * that is repeated would join two classes: such a file has something else, as the label of each
  * picture. */
@@ -208,7 +210,41 @@ static bool read_names(heed_ctx *c, const char *folder, heed__names *out) {
     return ok;
 }
 
-enum { NUMBER = 32 };
+/* Reads the names of the classes from EMNIST's list, if there is one: of each class a line of its
+ * number and of code points, of which the first one is its name. Numbers that it lacks have none.
+ */
+static bool read_mapping(heed_ctx *c, const char *folder, const char *prefix, heed__names *out) {
+    char name[PREFIX + 16], found[HEED_QUOTE];
+    snprintf(name, sizeof name, "%smapping.txt", prefix);
+    char *path = heed__images_path(c, folder, name), *text = NULL;
+    size_t n = 0, line = 1;
+    bool ok = path != NULL;
+    if (ok && heed__os_exists(path)) ok = (text = heed_text_read(c, path, &n)) != NULL;
+    for (const char *at = text; ok && at && *at; at += n + (at[n] == '\n'), line++) {
+        char letter[8] = "";
+        unsigned class, code;
+        n = strcspn(at, "\n");
+        bool read = sscanf(at, "%5u%*1[ \t]%7u", &class, &code) == 2 && class < 65536 &&
+                    class >= out->count && code > ' ' && code < 0xD800;
+        if (!n) continue;
+        for (char absent[NUMBER]; read && ok && out->count < class;) {
+            snprintf(absent, sizeof absent, "class %zu", out->count);
+            ok = heed__names_add(out, absent, strlen(absent)) >= 0;
+        }
+        if (read) heed_utf8_write((int32_t)code, letter);
+        ok = ok && ((read && heed__names_look(out, letter, strlen(letter)) < 0) ||
+                    heed_fail(c, HEED_DATA,
+                              "list of classes is wrong: %s:%zu: expected a class above those "
+                              "before it and the code of a new letter, as 1 65, found %s; hint: "
+                              "without this file classes have numbers",
+                              path, line, heed_quote(found, at, n)));
+        ok = ok && heed__names_add(out, letter, strlen(letter)) >= 0;
+    }
+    heed__free(text);
+    heed__free(path);
+    return ok;
+}
+
 /* The name of the class of a value. */
 static const char *name_of(const heed__names *s, int64_t value, char number[NUMBER]) {
     if (s->count) return heed__names_text(s, (size_t)value);
@@ -230,8 +266,9 @@ static bool add_classes(heed_images *k, const heed__names *s, const char *path,
     qsort(sorted, n, sizeof *sorted, by_value);
     bool ok = !n || !s->count || (uint64_t)sorted[n - 1] < s->count ||
               heed_fail(k->c, HEED_DATA,
-                        "label is wrong: %s: expected less than %zu, the lines of labels.txt, "
-                        "found %lld; hint: rename that file if it does not name the classes",
+                        "label is wrong: %s: expected less than %zu, as the list of classes "
+                        "beside it ends, found %lld; hint: rename labels.txt if it does not name "
+                        "the classes",
                         path, s->count, (long long)sorted[n - 1]);
     for (size_t i = 0; ok && i < n; i++) {
         char number[NUMBER];
@@ -271,8 +308,6 @@ typedef struct {
 } pair;
 static const pair pairs[] = {{{"train", "train"}, HEED_TRAIN_PART},
                              {{"t10k", "test"}, HEED_TEST_PART}};
-
-enum { PREFIX = 64, NAME = 160 };
 
 /* The path of "emnist-letters-train-images-idx3-ubyte", with a point for the last but one mark or
  * gzipped, which the caller frees; NULL: absent, or an error. */
@@ -385,6 +420,7 @@ bool heed__images_idx(heed_images *k, const char *path) {
             ok = true;
         else if (images && (labels || k->a.unlabelled))
             ok = (!labels || s.names.count || read_names(k->c, path, &s.names)) &&
+                 (!s.transposed || s.names.count || read_mapping(k->c, path, prefix, &s.names)) &&
                  read_pair(k, &s, p, images, labels);
         else if (images || labels)
             ok = heed_fail(k->c, HEED_DATA,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- names ---- */
 
@@ -17,7 +18,8 @@
 static const char sides[] =
     " left right leftmost rightmost leftward leftwards rightward rightwards lefthand righthand "
     "leftside rightside leftturn rightturn turnleft turnright leftarrow rightarrow arrowleft "
-    "arrowright clockwise counterclockwise anticlockwise cw ccw "
+    "arrowright upleft downleft upperleft upperright lowerleft lowerright topleft topright "
+    "bottomleft bottomright clockwise counterclockwise anticlockwise cw ccw "
     "rechts linke rechte linker rechter linkes rechtes linken rechten linksherum gauche droite "
     "izquierda izquierdo derecha derecho esquerda esquerdo direita direito sinistra sinistro "
     "destra destro stanga dreapta esquerra lewo prawo lewa prawa lewy prawy vlevo vpravo doleva "
@@ -295,11 +297,45 @@ static bool sample(study *s, size_t trained) {
 
 /* ---- the judgement ---- */
 
+/* Whether another class has the same name but for the other side: "hand_L" and "hand_R". Alone
+ * these words mean much else. */
+static bool has_opposite(const heed_images_info *info, const char *name) {
+    static const char *const opposites[][2] = {{" l ", "r"},
+                                               {" lt ", "rt"},
+                                               {" lft ", "rgt"},
+                                               {" lhs ", "rhs"},
+                                               {" izq ", "der"},
+                                               {" izda ", "dcha"},
+                                               {" port ", "starboard"},
+                                               {" east ", "west"},
+                                               {" e ", "w"},
+                                               {" ost ", "west"},
+                                               {" ne ", "nw"},
+                                               {" se ", "sw"},
+                                               {" northeast ", "northwest"},
+                                               {" southeast ", "southwest"}};
+    word w;
+    for (size_t at = 0; next_word(name, strlen(name), &at, &w);)
+        for (size_t i = 0; i < sizeof opposites / sizeof *opposites; i++) {
+            const char *other = opposites[i][1];
+            size_t n = strlen(other);
+            for (int j = 0; strcmp(w.text, opposites[i][0]) == 0 && j < info->classes; j++) {
+                const char *label = info->labels[j];
+                if (strncasecmp(label, name, w.begin) == 0 &&
+                    strncasecmp(label + w.begin, other, n) == 0 &&
+                    strcasecmp(label + w.begin + n, name + w.begin + w.n) == 0)
+                    return true;
+            }
+        }
+    return false;
+}
+
 static bool judge_names(heed_images_info *info) {
     for (int i = 0; i < info->classes; i++) {
         const char *name = info->labels[i];
         size_t begin, length;
-        bool side = heed__names_side(name, strlen(name), &begin, &length);
+        bool side =
+            heed__names_side(name, strlen(name), &begin, &length) || has_opposite(info, name);
         if (!side && !is_character(name)) continue;
         heed_text shown = {.c = NULL};
         heed_label_text(name, 40, &shown);

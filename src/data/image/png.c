@@ -97,7 +97,7 @@ static heed_status chunk(png *p, size_t at, size_t n) {
     const unsigned char *type = p->f->bytes + at + 4, *b = type + 4;
     bool is_data = memcmp(type, "IDAT", 4) == 0;
     if (memcmp(type, "CgBI", 4) == 0)
-        return heed__refuse(p->f, "is an Apple CgBI picture: expected JPEG, PNG, BMP or TGA; hint: "
+        return heed__refuse(p->f, "is an Apple CgBI picture: expected JPEG, PNG or BMP; hint: "
                                   "convert it first, pngcrush -revert-iphone-optimizations");
     if (memcmp(type, "IHDR", 4) == 0) return header(p, b, n);
     if (!p->header) return heed__refuse(p->f, "is a damaged PNG: its header is not first");

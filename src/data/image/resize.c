@@ -1,11 +1,13 @@
-/* resize.c -- converts channels, and resizes: bilinear with antialiasing, separable: rows first,
- * which run along memory, then columns.
+/* resize.c -- converts channels, and resizes: a filter with antialiasing along each axis.
  *
  * Output pixel i of an axis is at center = start + (i + 1/2) scale of the source, scale = box /
- * size; source pixel j weighs triangle((j + 1/2 - center) / radius), radius = max(1, scale),
- * divided by the sum of the weights. Pixels beyond the picture's edge have weight 0. The same as
- * Pillow's resize(box=...) and PyTorch's interpolate(antialias=True). */
-#include <heed/image.h>
+ * size; source pixel j weighs filter((j + 1/2 - center) / max(1, scale)), divided by the sum of the
+ * weights. Pixels beyond the picture's edge have weight 0. Columns are blended first, then rows:
+ * the same as Pillow's resize(box=...) of numbers and PyTorch's interpolate(antialias=True).
+ *
+ * Pictures of bytes are resized by Pillow 13 in whole levels from 0 to 255 after each axis, rows
+ * first, or columns first if the height shrinks by more than twice as many pixels as the width. */
+#include "data/image/image.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,33 +54,45 @@ heed_status heed_picture_convert(heed_picture *p, int channels) {
 
 /* ---- size ---- */
 
+#define PI 3.14159265358979323846
+static const double reach[] = {1, 2, 3, 0.5}; /* of a filter, at scale 1 */
+
+static double sinc(double x) { return x == 0 ? 1 : sin(PI * x) / (PI * x); }
+
+static double weight_at(heed_filter filter, double x) {
+    x = fabs(x);
+    if (filter == HEED_NEAREST) return 1;
+    if (x >= reach[filter]) return 0;
+    if (filter == HEED_BILINEAR) return 1 - x;
+    if (filter == HEED_LANCZOS) return sinc(x) * sinc(x / 3);
+    return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((2.5 - 0.5 * x) * x - 4) * x + 2; /* bicubic */
+}
+
+/* `size` pixels are wanted, `first` those before them; the source has `limit`. */
 typedef struct {
-    double start, scale, radius;
-    int limit; /* pixels of the source */
+    heed_filter filter;
+    double start, scale;
+    int first, size, limit;
 } axis;
 
-static axis axis_of(double start, double length, int size, int limit) {
-    double scale = length / size;
-    return (axis){start, scale, scale > 1 ? scale : 1, limit};
-}
+static double stretch(const axis *a) { return a->scale > 1 ? a->scale : 1; }
 
 /* Upper bound on the source pixels that one output pixel reads. */
-static size_t taps_of(int limit, int size) {
-    double scale = (double)limit / size;
-    return 2 * (size_t)ceil(scale > 1 ? scale : 1) + 2;
-}
+static size_t taps_of(const axis *a) { return 2 * (size_t)ceil(reach[a->filter] * stretch(a)) + 2; }
 
 static int clip_index(double x, int limit) { return x < 0 ? 0 : x > limit ? limit : (int)x; }
 
 /* The weights of output pixel i; returns their number. first: the source pixel of the first. */
 static int weigh(const axis *a, int i, heed_real *weights, int *first) {
-    double center = a->start + (i + 0.5) * a->scale, sum = 0;
-    int from = clip_index(center - a->radius + 0.5, a->limit - 1);
-    int to = clip_index(center + a->radius + 0.5, a->limit);
+    double center = a->start + (a->first + i + 0.5) * a->scale, wide = stretch(a), sum = 0;
+    double radius = reach[a->filter] * wide;
+    int from = clip_index(center - radius + 0.5, a->limit - 1);
+    int to = clip_index(center + radius + 0.5, a->limit);
+    if (a->filter == HEED_NEAREST) from = clip_index(center, a->limit - 1), to = from + 1;
     for (int j = from; j < to; j++) {
-        double w = 1 - fabs(j + 0.5 - center) / a->radius;
-        sum += w > 0 ? w : 0;
-        weights[j - from] = (heed_real)(w > 0 ? w : 0);
+        double w = weight_at(a->filter, (j + 0.5 - center) / wide);
+        weights[j - from] = (heed_real)w;
+        sum += w;
     }
     for (int j = from; j < to; j++) weights[j - from] /= (heed_real)sum;
     *first = from;
@@ -93,10 +107,15 @@ typedef struct {
 
 enum { HEAD = 2 }; /* first and count, stored as ints in the space of numbers */
 
-size_t heed_resize_work(const heed_picture *p, int width, int height) {
-    if (!p || width < 1 || height < 1 || p->width < 1 || p->height < 1) return 0;
-    return (size_t)width * (HEAD + taps_of(p->width, width)) + taps_of(p->height, height) +
-           (size_t)p->width * (size_t)p->channels;
+static columns columns_of(const axis *a, heed_real *table) {
+    columns t = {HEAD + taps_of(a), table};
+    for (int i = 0; i < a->size; i++) {
+        heed_real *entry = table + (size_t)i * t.stride;
+        int first, count = weigh(a, i, entry + HEAD, &first);
+        memcpy(entry, &first, sizeof first);
+        memcpy(entry + 1, &count, sizeof count);
+    }
+    return t;
 }
 
 /* row[x] = sum of weights[k] pixels[(first + k) row][x], for the numbers from .. to-1 of a row. */
@@ -137,35 +156,106 @@ static void blend_columns(const columns *t, const heed_real *row, int channels, 
         blend_columns_of(t, row, channels, width, out);
 }
 
+static heed_real level(heed_real x) {
+    return x < 0 ? 0 : x > 255 ? 255 : (heed_real)floor((double)x + 0.5);
+}
+
+static size_t work_of(const heed_picture *p, const axis *across, const axis *down) {
+    size_t row = (size_t)(p->width > across->size ? p->width : across->size) * (size_t)p->channels;
+    return (size_t)across->size * (HEAD + taps_of(across)) + taps_of(down) + row;
+}
+
+/* Columns first. levels: round to whole levels after each axis. */
+static void resize(const heed_picture *p, const axis *across, const axis *down, bool levels,
+                   heed_real *out, heed_real *work) {
+    columns t = columns_of(across, work);
+    heed_real *weights = work + (size_t)across->size * t.stride, *row = weights + taps_of(down);
+    size_t channels = (size_t)p->channels, wide = (size_t)across->size * channels;
+    double radius = reach[across->filter] * stretch(across);
+    double left = across->start + across->first * across->scale;
+    size_t from = (size_t)fmax(floor(left - radius), 0) * channels;
+    size_t to =
+        (size_t)fmin(ceil(left + across->size * across->scale + radius), p->width) * channels;
+    for (int y = 0; y < down->size; y++, out += wide) {
+        int first, count = weigh(down, y, weights, &first);
+        blend_rows(p, first, count, weights, row, from, to);
+        for (size_t x = from; levels && x < to; x++) row[x] = level(row[x]);
+        blend_columns(&t, row, p->channels, across->size, out);
+        for (size_t x = 0; levels && x < wide; x++) out[x] = level(out[x]);
+    }
+}
+
+/* Rows first, in whole levels: middle, bytes, becomes a picture as wide as the result. */
+static void resize_rows_first(const heed_picture *p, const axis *across, const axis *down,
+                              unsigned char *middle, heed_real *out, heed_real *work) {
+    columns t = columns_of(across, work);
+    heed_real *weights = work + (size_t)across->size * t.stride, *row = weights + taps_of(down);
+    size_t wide = (size_t)across->size * (size_t)p->channels;
+    for (int y = 0; y < p->height; y++) {
+        const heed_real whole = 1;
+        blend_rows(p, y, 1, &whole, row, 0, (size_t)p->width * (size_t)p->channels);
+        blend_columns(&t, row, p->channels, across->size, out);
+        for (size_t x = 0; x < wide; x++)
+            middle[(size_t)y * wide + x] = (unsigned char)level(out[x]);
+    }
+    heed_picture half = {across->size, p->height, p->channels, middle};
+    for (int y = 0; y < down->size; y++, out += wide) {
+        int first, count = weigh(down, y, weights, &first);
+        blend_rows(&half, first, count, weights, out, 0, wide);
+        for (size_t x = 0; x < wide; x++) out[x] = level(out[x]);
+    }
+}
+
 /* Clips to 0 .. limit, also if not a number. */
-static void clip(double *start, double *length, int limit) {
-    double end = fmin(fmax(*start + *length, 0), limit);
-    *start = fmin(fmax(*start, 0), limit);
-    *length = end > *start ? end - *start : 0;
+static axis axis_of(double start, double length, int size, int limit) {
+    double end = fmin(fmax(start + length, 0), limit);
+    start = fmin(fmax(start, 0), limit);
+    return (axis){HEED_BILINEAR, start, end > start ? (end - start) / size : 0, 0, size, limit};
+}
+
+size_t heed_resize_work(const heed_picture *p, int width, int height) {
+    if (!p || width < 1 || height < 1 || p->width < 1 || p->height < 1) return 0;
+    axis across = axis_of(0, p->width, width, p->width),
+         down = axis_of(0, p->height, height, p->height);
+    return work_of(p, &across, &down);
 }
 
 void heed_picture_resize(const heed_picture *p, heed_box box, int width, int height, heed_real *out,
                          heed_real *work) {
     if (!p || !p->pixels || !out || !work || width < 1 || height < 1) return;
-    clip(&box.x, &box.width, p->width);
-    clip(&box.y, &box.height, p->height);
     axis across = axis_of(box.x, box.width, width, p->width);
     axis down = axis_of(box.y, box.height, height, p->height);
-    columns t = {HEAD + taps_of(p->width, width), work};
-    heed_real *weights = work + (size_t)width * t.stride;
-    heed_real *row = weights + taps_of(p->height, height);
-    for (int i = 0; i < width; i++) {
-        heed_real *entry = t.table + (size_t)i * t.stride;
-        int first, count = weigh(&across, i, entry + HEAD, &first);
-        memcpy(entry, &first, sizeof first);
-        memcpy(entry + 1, &count, sizeof count);
-    }
-    size_t channels = (size_t)p->channels;
-    size_t from = (size_t)fmax(floor(box.x - across.radius), 0) * channels;
-    size_t to = (size_t)fmin(ceil(box.x + box.width + across.radius), p->width) * channels;
-    for (int y = 0; y < height; y++) {
-        int first, count = weigh(&down, y, weights, &first);
-        blend_rows(p, first, count, weights, row, from, to);
-        blend_columns(&t, row, p->channels, width, out + (size_t)y * (size_t)width * channels);
-    }
+    resize(p, &across, &down, false, out, work);
+}
+
+/* The sides of the whole picture as Pillow resizes it: the long one by the same factor as the short
+ * one, rounded down. */
+static int side_of(const heed_image_transform *v, int side, const heed_picture *p) {
+    int least = p->width < p->height ? p->width : p->height, to = v->resize_to;
+    if (to == 0) to = v->size;
+    return to < 0 ? v->size : side == least ? to : (int)fmin((double)to * side / least, 1 << 30);
+}
+
+/* The crop of the centre begins at a whole pixel. */
+static axis centre_of(const heed_image_transform *v, int side, const heed_picture *p) {
+    int to = side_of(v, side, p);
+    return (axis){v->filter, 0, (double)side / to, (to - v->size) / 2, v->size, side};
+}
+
+size_t heed__resample_work(const heed_picture *p, const heed_image_transform *v) {
+    axis across = centre_of(v, p->width, p), down = centre_of(v, p->height, p);
+    size_t middle = (size_t)p->height * (size_t)v->size * (size_t)p->channels;
+    return work_of(p, &across, &down) + middle / sizeof(heed_real) + 1;
+}
+
+void heed__resample(const heed_picture *p, const heed_image_transform *v, heed_real *out,
+                    heed_real *work) {
+    axis across = centre_of(v, p->width, p), down = centre_of(v, p->height, p);
+    int narrower = p->width - side_of(v, p->width, p);
+    int shorter = p->height - side_of(v, p->height, p);
+    unsigned char *middle = (unsigned char *)(work + work_of(p, &across, &down));
+    if (shorter > 0 && shorter > 2 * narrower)
+        resize(p, &across, &down, true, out, work);
+    else
+        resize_rows_first(p, &across, &down, middle, out, work);
 }

@@ -88,13 +88,16 @@ static bool read_table(heed__line *l, char *text, size_t n) {
         l->number = t->rows.line;
         l->note = heed__table_note(t);
         l->k->info.extra_columns += t->width > HEED__SIDES;
-        if (t->schema->labels && is_list(both[HEED__TARGET]))
+        bool labels = t->schema->labels && is_list(both[HEED__TARGET]);
+        if (labels || (t->schema->words && is_list(both[HEED__SOURCE])))
             ok = heed_fail(l->k->c, HEED_DATA,
                            "line is wrong: %s:%zu: expected %s, found a list as Python writes it; "
                            "hint: pandas writes lists with to_json(\"data.jsonl\", "
                            "orient=\"records\", lines=True)",
                            l->path, l->number,
-                           t->schema->words ? "labels separated by spaces" : "a label");
+                           !labels            ? "words separated by spaces"
+                           : t->schema->words ? "labels separated by spaces"
+                                              : "a label");
         ok = ok && heed__pairs_add(l, both);
     }
     l->k->info.header |= t->named;
@@ -157,13 +160,14 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
                      "the last line has no end: %s: the file may have been cut off", path);
     if (k->count == before && k->info.header)
         return heed_fail(k->c, HEED_DATA,
-                         "no pairs: %s: expected rows below the names of the columns, found only "
+                         "no rows: %s: expected some below the names of the columns, found only "
                          "the line of these names",
                          path);
     k->info.header |= others;
     return k->count > before ||
-           heed_fail(k->c, HEED_DATA, "no pairs: %s: expected lines of %s, found none%s", path,
-                     heed__pairs_form(k->a.kind), k->info.empty ? " with text on both sides" : "");
+           heed_fail(k->c, HEED_DATA, "no %ss: %s: expected lines of %s, found none%s",
+                     heed__pair_schemas[k->a.kind].unit, path, heed__pairs_form(k->a.kind),
+                     k->info.empty ? " with text on both sides" : "");
 }
 
 /* ---- opening ---- */

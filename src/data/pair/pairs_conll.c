@@ -55,11 +55,34 @@ static bool next_line(const char *text, size_t n, size_t *at, heed__cut *line) {
 typedef struct {
     bool tabs, ud;
     size_t columns, column[HEED__SIDES]; /* column: of word and label, from 0 */
+    bool comments; /* a line "# ..." before the first word of a sentence is one, whatever its length
+                    */
 } form;
 
-static bool is_comment(heed__cut line, const form *f) {
+static bool is_comment(heed__cut line, const form *f, bool inside) {
     heed__cut column[COLUMNS];
-    return starts_with(line, "#") && (f->ud || cut_columns(line, f->tabs, column) != f->columns);
+    return starts_with(line, "#") &&
+           (f->ud || (f->comments && !inside && starts_with(line, "# ")) ||
+            cut_columns(line, f->tabs, column) != f->columns);
+}
+
+static bool is_break(heed__cut line) { return !line.n || starts_with(line, "-DOCSTART-"); }
+
+/* Comments are before the first word of a sentence, as in CoNLL-U: those with as many columns as
+ * words have are found by others with more or fewer, or by such a line before every sentence, as
+ * "# id 1 domain=en". */
+static bool has_comments(const char *text, size_t n, const form *f) {
+    heed__cut line;
+    size_t sentences = 0, begun = 0, at = 0;
+    for (bool inside = false; next_line(text, n, &at, &line);) {
+        heed__cut content = heed__trimmed(line);
+        bool mark = !inside && starts_with(content, "# ");
+        if (mark && is_comment(content, f, inside)) return true;
+        sentences += !inside && !is_break(content);
+        begun += mark;
+        inside = !is_break(content);
+    }
+    return sentences > 1 && begun == sentences;
 }
 
 /* Looks at all lines: in each, the first column is one word; there are as many columns in all; and
@@ -72,7 +95,7 @@ static bool find_form(const char *path, const char *text, size_t n, form *f) {
     if (f->ud) return true;
     while (next_line(text, n, &at, &line)) {
         heed__cut content = heed__trimmed(line);
-        if (!content.n || starts_with(content, "-DOCSTART-")) {
+        if (is_break(content)) {
             inside = false;
             continue;
         }
@@ -82,11 +105,12 @@ static bool find_form(const char *path, const char *text, size_t n, form *f) {
             f->columns = cut_columns(content, f->tabs, column);
             f->ud = f->tabs && f->columns == UD_COLUMNS && strtol(column->s, NULL, 10) == 1;
             if (f->columns < 2) return false;
+            f->comments = has_comments(text, n, f);
         }
+        if (named || f->ud) return true;
+        if (is_comment(content, f, inside)) continue;
         sentences += !inside;
         inside = true;
-        if (named || f->ud) return true;
-        if (is_comment(content, f)) continue;
         if (cut_columns(content, f->tabs, column) != f->columns || has_space(*column) ||
             has_space(column[f->columns - 1]))
             return false;
@@ -123,6 +147,26 @@ static bool choose_columns(const heed__line *l, form *f) {
                               l->table.prefix, given, l->path, f->columns,
                               f->ud ? ", or names such as form,upos" : "", l->table.prefix,
                               f->ud ? "2,4" : "1,2");
+}
+
+/* Whether the first line names the columns: "word pos tag". */
+static bool is_header(const heed__line *l, const form *f, heed__cut line) {
+    static const char *const names[HEED__SIDES][8] = {
+        {"word", "words", "token", "tokens", "form", "text"},
+        {"tag", "tags", "label", "labels", "ner", "pos", "ner_tag", "ner_tags"}};
+    heed__cut column[COLUMNS];
+    const char *given = l->table.header;
+    if (f->ud || cut_columns(line, f->tabs, column) != f->columns) return false;
+    if (given && strcmp(given, "auto") != 0) return strcmp(given, "yes") == 0;
+    for (int side = 0; side < HEED__SIDES; side++) {
+        heed__cut name = column[f->column[side]];
+        bool known = false;
+        for (int i = 0; i < 8 && names[side][i]; i++)
+            known |= strlen(names[side][i]) == name.n &&
+                     strncasecmp(names[side][i], name.s, name.n) == 0;
+        if (!known) return false;
+    }
+    return true;
 }
 
 /* ---- sentences ---- */
@@ -180,17 +224,23 @@ static bool read_sentences(heed__line *l, const form *f, char *text, size_t n) {
     heed_text side[HEED__SIDES] = {{.c = l->k->c}, {.c = l->k->c}};
     heed__cut line;
     size_t at = 0, first = 0, number = 0, from = 0, before = 0;
-    bool ok = true;
+    bool ok = true, begun = false;
     for (; ok && next_line(text, n, &at, &line); before = at) {
         heed__cut content = heed__trimmed(line);
         l->number = ++number;
-        if (!content.n || starts_with(content, "-DOCSTART-")) {
+        if (is_break(content)) {
             l->number = first;
             ok = add_sentence(l, side, text + from);
             first = 0;
             continue;
         }
-        if (is_comment(content, f)) continue;
+        if (is_comment(content, f, first > 0)) continue;
+        bool named = !begun && is_header(l, f, content);
+        begun = true;
+        if (named) {
+            l->k->info.header = true;
+            continue;
+        }
         if (!first) first = number, from = before;
         ok = add_word(l, f, content, side);
     }

@@ -64,6 +64,15 @@ static bool items_are_words(heed__line *l, const char *key, const json_t *list) 
     return true;
 }
 
+/* A value that is no text, in words. */
+static const char *kind_of(const json_t *value) {
+    return json_is_true(value)     ? "true"
+           : json_is_false(value)  ? "false"
+           : json_is_real(value)   ? "a number with a fraction"
+           : json_is_object(value) ? "an object"
+                                   : "a list that holds more than texts";
+}
+
 /* Values are never longer than their JSON text in the line, which they overwrite. */
 static bool put_values(heed__line *l, const json_t *object, const heed__cut *keys) {
     heed__cut text[HEED__SIDES];
@@ -76,8 +85,8 @@ static bool put_values(heed__line *l, const json_t *object, const heed__cut *key
         if (!put_value(value, &to))
             return heed_fail(l->k->c, HEED_DATA,
                              "line is wrong: %s:%zu: expected an object with text under \"%s\", "
-                             "found another kind of value",
-                             l->path, l->number, key);
+                             "found %s; hint: write it as text, in \"quotes\"",
+                             l->path, l->number, key, kind_of(value));
         text[side].n = (size_t)(to - text[side].s);
     }
     l->k->info.extra_columns += json_object_size(object) > HEED__SIDES;

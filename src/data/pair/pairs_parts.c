@@ -92,9 +92,9 @@ static bool choose(split *s, const char *path) {
     size_t n = k->own, sources = s->sources.count, taken = 0;
     if (sources < 2)
         return heed_fail(k->c, HEED_DATA,
-                         "no pairs are left to validate: %s: expected at least 2 different "
+                         "no %ss are left to validate: %s: expected at least 2 different "
                          "sources, found 1; hint: `val = FILE`, or `val-split = 0`",
-                         path);
+                         heed__pair_schemas[k->a.kind].unit, path);
     size_t wanted = (size_t)lround(k->a.val_split * (double)n);
     wanted = wanted < 1 ? 1 : wanted > n - 1 ? n - 1 : wanted;
     heed_random order = heed_random_at(heed_seed(k->c), "split", 0, 0);

@@ -40,8 +40,7 @@
  */
 "use strict";
 const heed = {views: [], state: {}, data: {records: [], curves: null, steps: null}};
-
-(() => {
+{
     /* ---- elements ---- */
 
     /* el("button", {type: "button", onclick: f, text: "Save"}, child, ...): attributes, handlers,
@@ -65,63 +64,46 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         box.replaceChildren(...children);
         controls()[focused]?.focus();
     };
-    /* remember(id, make): what make() gave for that id; it is called once, or again after `most`
-     * others. */
-    heed.memory = (most = Infinity) => {
-        const held = new Map();
-        return (id, make) => {
-            if (held.size > most && !held.has(id)) held.clear();
-            if (!held.has(id)) held.set(id, make());
-            return held.get(id);
-        };
+    /* What make() gave for that id; it is called once. */
+    heed.once = (held, id, make) => {
+        if (!held.has(id)) held.set(id, make());
+        return held.get(id);
     };
 
     /* ---- state and links ---- */
 
     const defaults = {
-        view: "", record: 0, stack: "", layer: -1, head: "", query: -1,
-        key: -1, /* -1: nothing locked; layer -1 and "": natural */
-        palette: "viridis",
+        view: "", record: 0, stack: "", layer: -1, head: "", query: -1, key: -1, palette: "viridis",
         theme: "auto", scale: "max", hide: false, table: false,
-    };
+    }; /* -1: nothing locked; layer -1 and "": natural */
     /* Settings that take one of some words alone. */
     const allowed = {
         palette: ["viridis", "cividis", "grey"], theme: ["auto", "light", "dark"],
-        scale: ["max", "one"]
+        scale: ["max", "one"],
     };
-    const counted = new Set([
-        "layer", "head", "record", "query", "key"
-    ]); /* from 0 in the data, from 1 in links and on screen */
-    const words = {
-        query: "row", key: "column"
-    }; /* their names in links; older links say query and key, and count those from 0 */
+    /* From 0 in the data, from 1 in links and on screen. */
+    const counted = new Set(["layer", "head", "record", "query", "key"]);
+    const inLinks = {query: "row", key: "column"};
     let hover = null, waiting = false;
 
     const parse = (name, text) => {
-        const like = defaults[name];
+        const like = defaults[name], value = Number(text);
         if (typeof like === "boolean") return text === "1";
         if (allowed[name] && !allowed[name].includes(text)) return like;
-        if (name === "head")
-            return text === "mean" || text === "max" ? text
-                : Number.isFinite(Number(text))      ? Math.round(Number(text)) - 1
-                                                     : like;
-        if (typeof like !== "number") return text.slice(0, 200);
-        const value = Number(text);
-        return Number.isFinite(value) ? (counted.has(name) ? Math.round(value) - 1 : value) : like;
+        if (name === "head" && (text === "mean" || text === "max")) return text;
+        if (typeof like === "string" && name !== "head") return text.slice(0, 200);
+        if (!Number.isFinite(value)) return like;
+        return counted.has(name) ? Math.round(value) - 1 : value;
     };
-    const print = (name, value) => {
-        if (typeof value === "boolean") return value ? "1" : "0";
-        return String(counted.has(name) && typeof value === "number" ? value + 1 : value);
-    };
+    const print = (name, value) => typeof value === "boolean" ? String(Number(value))
+        : String(counted.has(name) && typeof value === "number" ? value + 1 : value);
     /* Without a link the page opens at what its command was asked for. */
     heed.asked = () => new URLSearchParams(location.hash.slice(1) || heed.data.opening);
     const readLink = () => {
-        const found = {...defaults};
-        for (const [name, value] of heed.asked()) {
-            const own = Object.keys(words).find((x) => words[x] === name) || name;
-            if (Object.hasOwn(defaults, own))
-                found[own] =
-                    parse(own, Object.hasOwn(words, name) ? String(Number(value) + 1) : value);
+        const asked = heed.asked(), found = {...defaults};
+        for (const name of Object.keys(defaults)) {
+            const text = asked.get(inLinks[name] ?? name);
+            if (text !== null) found[name] = parse(name, text);
         }
         return found;
     };
@@ -132,51 +114,46 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         layer: () => heed.naturalLayer(heed.layers()).layer,
         head: () => heed.naturalHead(heed.block()),
     };
-    const plain = (name) => Object.hasOwn(natural, name) && Boolean(heed.block()) &&
-        heed.state[name] === natural[name]();
+    const isNatural = (name) => heed.block() && heed.state[name] === natural[name]?.();
     heed.link = () => {
         const link = new URLSearchParams();
-        for (const name of Object.keys(defaults))
-            if (name === "view" || (heed.state[name] !== defaults[name] && !plain(name)))
-                link.set(words[name] || name, print(name, heed.state[name]));
+        for (const [name, usual] of Object.entries(defaults))
+            if (name === "view" || (heed.state[name] !== usual && !isNatural(name)))
+                link.set(inLinks[name] ?? name, print(name, heed.state[name]));
         return "#" + link;
     };
-
     /* A page opens where something is to be read: a worked example, a photograph, the lines of a
      * head. */
     const opening = () => {
-        const list = shown().map((v) => v.id), photograph = heed.record()?.picture ? "picture" : "";
-        return ["steps", photograph, "head"].find((id) => list.includes(id)) || list[0] || "";
+        const photograph = heed.record()?.picture && "picture",
+              list = heed.shown().map((v) => v.id);
+        return ["steps", photograph, "head"].find((id) => list.includes(id)) ?? list[0] ?? "";
     };
     /* Keeps what is chosen within what there is: another record or stack may have fewer layers,
      * heads and tokens. */
     const keepWithin = (s) => {
-        const records = heed.data.records,
-              whole = (x, lo, hi) => Math.max(lo, Math.min(hi, Math.round(x) || 0));
-        if (!shown().some((v) => v.id === s.view)) s.view = opening();
-        s.record = whole(s.record, 0, Math.max(0, records.length - 1));
-        const blocks = records.length ? records[s.record].blocks : [];
+        const whole = (x, lo, end) => heed.clamp(Math.round(x) || 0, lo, Math.max(lo, end - 1)),
+              far = (b) => Math.abs(b.layer - s.layer);
+        if (!heed.shown().some((v) => v.id === s.view)) s.view = opening();
+        s.record = whole(s.record, 0, heed.data.records.length);
+        const blocks = heed.record()?.blocks ?? [];
         if (!blocks.length) return;
         if (!blocks.some((b) => b.stack === s.stack)) s.stack = blocks[0].stack;
-        const layers = blocks.filter((b) => b.stack === s.stack);
-        const far = (b) => Math.abs(b.layer - s.layer);
+        const layers = heed.layers();
         const block = s.layer < 0 ? heed.naturalLayer(layers)
                                   : layers.reduce((best, b) => (far(b) < far(best) ? b : best));
         s.layer = block.layer;
         if (s.head !== "mean" && s.head !== "max" && !block.heads.includes(s.head))
             s.head = s.head === "" ? heed.naturalHead(block) : block.heads[0];
-        s.query = whole(s.query, -1, block.queries.count - 1);
-        s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count - 1);
+        s.query = whole(s.query, -1, block.queries.count);
+        s.key = s.query < 0 ? -1 : whole(s.key, -1, block.keys.count);
     };
-
-    /* Heads of another stack are others: who saw the one that says most sees that of the other. */
-    const ofOtherStack = ({stack}) => {
-        const other = stack !== undefined && stack !== heed.state.stack;
-        return other && plain("layer") && plain("head") ? {layer: -1, head: ""} : {};
-    };
-    /* The one way to change the state. */
+    /* The one way to change the state. Heads of another stack are others: who saw the one that says
+     * most sees that of the other. */
     heed.update = (change) => {
-        Object.assign(heed.state, ofOtherStack(change), change);
+        const other = change.stack !== undefined && change.stack !== heed.state.stack,
+              anew = other && isNatural("layer") && isNatural("head") ? {layer: -1, head: ""} : {};
+        Object.assign(heed.state, anew, change);
         keepWithin(heed.state);
         if (location.hash !== heed.link()) {
             try {
@@ -188,23 +165,22 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         heed.redraw();
     };
     heed.redraw = () => {
-        if (!waiting) requestAnimationFrame(() => { waiting = false; heed.drawNow(); });
+        if (!waiting) requestAnimationFrame(heed.drawNow);
         waiting = true;
     };
     /* What the pointer is over: shown as if selected unless something is locked. null: nothing. */
     heed.preview = (place) => {
-        const same = place && hover ? place.query === hover.query && place.key === hover.key
-                                    : place === hover;
+        const same = place?.query === hover?.query && place?.key === hover?.key;
         hover = place;
         if (!same && heed.state.query < 0) heed.redraw();
     };
     /* The query and key at hand: locked, else under the pointer, else those that the record is
      * about. key -1: none. */
     heed.selected = () => {
-        const s = heed.state, b = heed.block();
-        if (s.query >= 0) return {query: s.query, key: s.key, locked: true};
-        if (hover) return {query: hover.query, key: hover.key ?? -1, locked: false};
-        return {query: b ? heed.home(b) : 0, key: -1, locked: false};
+        const {query, key} = heed.state, b = heed.block();
+        if (query >= 0) return {query, key, locked: true};
+        const home = () => (b ? heed.home(b) : 0);
+        return {query: hover?.query ?? home(), key: hover?.key ?? -1, locked: false};
     };
     heed.lock = (query, key = -1) => heed.update({query, key});
 
@@ -220,35 +196,32 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
             return {...this.layout(), paint: this.paint};
         },
         table: () => heed.matrixTable(
-            heed.weightMatrix(heed.block(), heed.state.head), heed.selected(),
-            "Attention weights, queries in rows"),
-        legend: () => heed.matrixLegend(heed.weightMatrix(heed.block(), heed.state.head)),
+            heed.weightMatrix(), heed.selected(), "Attention weights, queries in rows"),
+        legend: () => heed.matrixLegend(heed.weightMatrix()),
         caption: () => heed.selectionText(),
     };
     heed.view = (view) => {
-        heed.views.push({...usual, ...view, box: null});
+        heed.views.push({...usual, ...view});
         Object.assign(defaults, view.state);
         Object.assign(allowed, view.allowed);
     };
     const order =
         ["overview", "head", "matrix", "qk", "picture", "cross", "compare", "steps", "curves"];
-    const place = (v) => (order.indexOf(v.id) + order.length) % order.length;
     let usable = null;
-    const shown = () =>
-        (usable ??=
-             heed.views.filter((v) => v.available(heed.data)).sort((a, b) => place(a) - place(b)));
-    heed.current = () => shown().find((v) => v.id === heed.state.view);
+    heed.shown = () => usable ??= order.map((id) => heed.views.find((v) => v.id === id))
+        .filter((v) => v?.available(heed.data));
+    heed.current = () => heed.shown().find((v) => v.id === heed.state.view);
 
     const drawTabs = () => {
         const nav = heed.id("tabs");
         if (!nav.children.length)
-            shown().forEach((v, i) => nav.append(heed.el("button", {
-                type: "button", role: "tab", id: "tab-" + v.id,
-                title: `${v.help || v.title} (${i + 1})`, "aria-controls": "view-" + v.id,
-                text: v.title, onclick: () => heed.update({view: v.id}),
+            nav.append(...heed.shown().map((v, i) => heed.el("button", {
+                type: "button", role: "tab", id: "tab-" + v.id, title: `${v.help} (${i + 1})`,
+                "aria-controls": "view-" + v.id, text: v.title,
+                onclick: () => heed.update({view: v.id}),
             })));
-        for (const v of shown()) {
-            const tab = heed.id("tab-" + v.id), chosen = v.id === heed.state.view;
+        for (const tab of nav.children) {
+            const chosen = tab.id === "tab-" + heed.state.view;
             if (chosen && tab.getAttribute("aria-selected") !== "true")
                 tab.scrollIntoView({block: "nearest", inline: "nearest"});
             tab.setAttribute("aria-selected", String(chosen));
@@ -257,17 +230,18 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     };
     heed.drawNow = () => {
         const v = heed.current();
+        waiting = false;
         drawTabs();
         if (!v) return;
         if (!v.box) {
             v.box = heed.el("div", {
                 id: "view-" + v.id, class: "view", role: "tabpanel",
-                "aria-labelledby": "tab-" + v.id
+                "aria-labelledby": "tab-" + v.id,
             });
             heed.id("views").append(v.box);
             v.open(v.box);
         }
-        for (const other of heed.views) if (other.box) other.box.hidden = other !== v;
+        for (const box of heed.id("views").children) box.hidden = box !== v.box;
         document.body.classList.toggle("with-side", v.uses.includes("side"));
         heed.id("note").hidden = heed.id("record-note").hidden =
             v.id === "curves"; /* of attention, of the input */
@@ -284,34 +258,26 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
 
     /* ---- keys ---- */
 
-    const typing = (e) => e.target.closest &&
-        e.target.closest(
-            "input:not([type=checkbox]):not([type=radio]), select, textarea, [contenteditable]");
     const walk = (list, value, step) =>
-        list[Math.max(0, Math.min(list.length - 1, list.indexOf(value) + step))];
-    heed.nextLayer = (step) => {
-        const layers = heed.layers().map((b) => b.layer);
-        heed.update({layer: walk(layers, heed.state.layer, step)});
-    };
+        list[heed.clamp(list.indexOf(value) + step, 0, list.length - 1)];
+    heed.nextLayer = (step) =>
+        heed.update({layer: walk(heed.layers().map((b) => b.layer), heed.state.layer, step)});
     heed.nextHead = (step) =>
         heed.update({head: walk([...heed.block().heads, "mean", "max"], heed.state.head, step)});
-    const move = (dq, dk) => {
-        const b = heed.block(), at = heed.selected();
-        const rows = heed.visible(b.queries), cols = heed.visible(b.keys);
-        const near = (list, value) =>
-            (list.includes(value) ? value : list.find((i) => i >= value) ?? list[0]);
-        const query = walk(rows, near(rows, at.query), dq);
-        heed.lock(
-            query,
-            dk ? (at.key < 0 ? cols[dk > 0 ? 0 : cols.length - 1]
-                             : walk(cols, near(cols, at.key), dk))
-               : at.key);
-    };
     heed.arrows = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+    const move = ([down, right]) => {
+        const b = heed.block(), {query, key} = heed.selected(), cols = heed.visible(b.keys);
+        const next = (list, value, step) =>
+            walk(list, list.find((i) => i >= value) ?? list[0], step);
+        const first = right > 0 ? cols[0] : cols.at(-1);
+        heed.lock(
+            next(heed.visible(b.queries), query, down),
+            !right ? key : key < 0 ? first : next(cols, key, right));
+    };
     const shared = {
-        "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1), "{": () => heed.nextLayer(-1),
-        "}": () => heed.nextLayer(1),
-        Escape: () => {
+        "[": () => heed.nextHead(-1), "]": () => heed.nextHead(1),
+        "{": () => heed.nextLayer(-1), "}": () => heed.nextLayer(1),
+        Escape() {
             hover = null;
             heed.update({query: -1, key: -1});
         },
@@ -319,29 +285,27 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         d: () => heed.flipTheme(), h: () => heed.update({hide: !heed.state.hide}),
     };
     const tabKeys = (e) => {
-        if (!e.target.closest || !e.target.closest("#tabs") ||
-            !["ArrowLeft", "ArrowRight"].includes(e.key))
-            return false;
-        heed.update({
-            view: walk(shown().map((v) => v.id), heed.state.view, e.key === "ArrowLeft" ? -1 : 1)
-        });
+        const by = heed.arrows[e.key]?.[1];
+        if (!by || !e.target.closest?.("#tabs")) return false;
+        heed.update({view: walk(heed.shown(), heed.current(), by).id});
         heed.id("tab-" + heed.state.view).focus();
         return true;
     };
+    const fields = "input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable]";
     const onKey = (e) => {
-        if (e.ctrlKey || e.metaKey || e.altKey || heed.id("help").open || typing(e)) return;
-        const v = heed.current(), digit = /^[1-9]$/.test(e.key) ? Number(e.key) : 0;
-        if (!v) return;
-        if (tabKeys(e) || (v.keys && v.keys(e))) return e.preventDefault();
-        if (digit && digit <= shown().length) return heed.update({view: shown()[digit - 1].id});
-        if (heed.arrows[e.key] && heed.block() && v.uses.includes("side")) {
-            e.preventDefault();
-            return move(...heed.arrows[e.key]);
-        }
-        if (Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key))) {
-            e.preventDefault();
-            shared[e.key]();
-        }
+        const v = heed.current(), other = /^[1-9]$/.test(e.key) && heed.shown()[e.key - 1];
+        if (!v || e.ctrlKey || e.metaKey || e.altKey || heed.id("help").open ||
+            e.target.closest?.(fields))
+            return;
+        if (tabKeys(e) || v.keys?.(e)) return e.preventDefault();
+        if (other) return heed.update({view: other.id});
+        const act = heed.arrows[e.key] && heed.block() && v.uses.includes("side")
+            ? () => move(heed.arrows[e.key])
+            : Object.hasOwn(shared, e.key) && (heed.block() || !"[]{}".includes(e.key)) &&
+                shared[e.key];
+        if (!act) return;
+        e.preventDefault();
+        act();
     };
 
     /* When all scripts are read: decodes the data and opens the view that the link names. */
@@ -361,4 +325,4 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", heed.redraw);
         heed.drawNow();
     });
-})();
+}

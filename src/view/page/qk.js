@@ -3,168 +3,122 @@
  * place of q k; what the page calls q is W s there, k is U h. It computes from the halves of q and
  * k that the page keeps, and says how near it comes to the model's own weight. */
 "use strict";
-(() => {
-    let canvas, bars, scroll, flow, head, parts;
-    const unit = 30, label = 84;
+{
+    let units, bars, scroll, flow, head, parts;
+    const UNIT = 30, LABEL = 84, ROW = 20;
 
-    const able = () => { const b = heed.block(); return Boolean(b && b.qk); };
-    const choose = () => {
-        const b = heed.block(), s = heed.selected();
-        const h = typeof heed.state.head === "number" ? heed.state.head : b.heads[0],
-              m = heed.weights(b, h);
-        const row = m.data.subarray(s.query * m.cols, (s.query + 1) * m.cols);
-        let key = s.key;
-        if (key < 0) key = row.reduce((best, w, k) => (w > row[best] ? k : best), 0);
-        return {b, h, m, query: s.query, key};
+    const able = () => Boolean(heed.block()?.qk);
+    /* The chosen query, key and head, and the row as the page computes it: products, scores,
+     * weights; and of the key what each unit adds, the lines that are drawn, the sum last. */
+    const compute = () => {
+        const b = heed.block(), {query, key: chosen} = heed.selected(), {head: asked} = heed.state,
+              h = typeof asked === "number" ? asked : b.heads[0], m = heed.weights(b, h);
+        const best = b.keys.order.reduce((x, k) => (m.at(query, k) > m.at(query, x) ? k : x), 0),
+              key = chosen < 0 ? best : chosen, align = b.align?.[b.heads.indexOf(h)],
+              beta = b.beta || 1 / Math.sqrt(b.width), turned = b.rotary ? " rotated" : "",
+              own = heed.vectors(b, h, "q")(query), vector = heed.vectors(b, h, "k"),
+              other = vector(key), {sum, shares: sharesOf} = heed.math;
+        const dots = b.keys.order.map((j) => sum(sharesOf(own, vector(j), align))),
+              scores = dots.map((x, j) => (heed.masked(b, query, j) ? -Infinity : beta * x)),
+              shares = sharesOf(own, other, align);
+        const made = align
+            ? [["W s", own], ["U h", other],
+               ["tanh of both", sharesOf(own, other, own.map(() => 1))], ["v", align],
+               ["v × tanh", shares]]
+            : [["q" + turned, own], ["k" + turned, other], ["q × k", shares]];
+        const lines = made.map(
+            ([name, values]) => ({name, values, most: Math.max(1e-9, ...values.map(Math.abs))}));
+        lines[0].most = lines[1].most = Math.max(lines[0].most, lines[1].most);
+        return {
+            b, h, query, key, beta, dots, scores, lines, own: m.at(query, key),
+            weights: heed.math.choose(scores, b.hard), hidden: (j) => scores[j] === -Infinity,
+            name: align ? "v·tanh(W s + U h)" : "q·k",
+        };
     };
-    /* The share of each unit in a score: [name, how it is made] of what is drawn, the share
-     * last. */
-    const product = [["q", (q) => q], ["k", (_, k) => k], ["q × k", (q, k) => q * k]];
-    const rotated = product.map(([name, made], i) => [i < 2 ? `${name} rotated` : name, made]);
-    const additive = [
-        ["W s", (q) => q], ["U h", (_, k) => k], ["tanh of both", (q, k) => Math.tanh(q + k)],
-        ["v", (q, k, v) => v], ["v × tanh", (q, k, v) => v * Math.tanh(q + k)],
-    ];
-    const formOf = (b) =>
-        (b.align ? {lines: additive, name: "v·tanh(W s + U h)"}
-                 : {lines: b.rotary ? rotated : product, name: "q·k"});
-    /* The row as the page computes it: sums over the units, scores, weights. */
-    const compute = (c) => {
-        const q = heed.vectors(c.b, c.h, "q"), k = heed.vectors(c.b, c.h, "k"), e = c.b.width,
-              beta = c.b.beta || 1 / Math.sqrt(e), n = k.rows;
-        const form = formOf(c.b), share = form.lines[form.lines.length - 1][1],
-              align = c.b.align ? c.b.align[c.b.heads.indexOf(c.h)] : [];
-        const dots = new Float64Array(n), scores = new Float64Array(n),
-              weights = new Float64Array(n);
-        let top = -Infinity, sum = 0;
-        for (let j = 0; j < n; j++) {
-            for (let i = 0; i < e; i++)
-                dots[j] += share(q.data[c.query * e + i], k.data[j * e + i], align[i]);
-            scores[j] = heed.masked(c.b, c.query, j) ? -Infinity : beta * dots[j];
-            top = Math.max(top, scores[j]);
-        }
-        for (let j = 0; j < n; j++)
-            sum += weights[j] = scores[j] === -Infinity ? 0
-                : c.b.hard                              ? Number(scores[j] === top)
-                                                        : Math.exp(scores[j] - top);
-        for (let j = 0; j < n; j++) weights[j] /= sum || 1;
-        const units = form.lines.map(([name, made]) => {
-            const values = Array.from(
-                {length: e},
-                (_, i) => made(q.data[c.query * e + i], k.data[c.key * e + i], align[i]));
-            return {name, values, most: Math.max(1e-9, ...values.map(Math.abs))};
-        });
-        units[0].most = units[1].most = Math.max(units[0].most, units[1].most);
-        return {...c, e, form, beta, dots, scores, weights, units, sum, top};
+    const layout = (p) => {
+        const width = heed.widthIn(scroll, 280),
+              per = Math.max(1, Math.floor((width - LABEL - 8) / UNIT)),
+              high = p.lines.length * 24 + 34;
+        return {width, per, high, height: Math.ceil(p.b.width / per) * high};
     };
-    const blockHeight = (p) => p.units.length * 24 + 34;
-    const paint = (pen, p, width) => {
-        const per = Math.max(1, Math.floor((width - label - 8) / unit));
-        for (let from = 0, y = 4; from < p.e; from += per, y += blockHeight(p)) {
-            p.units.forEach(
-                ({name}, r) => pen.text(
-                    name, label - 8, y + 30 + r * 24,
-                    {size: 12, align: "right", color: heed.theme.muted}));
-            for (let i = from; i < Math.min(p.e, from + per); i++) {
-                const x = label + (i - from) * unit;
+    const short = (v) => v.toFixed(Math.abs(v) < 10 ? 1 : 0).replace(/^-0\.0$/, "0.0")
+        .replace("-", "−");
+    const paintUnits = (pen, p) => {
+        const {per, high} = layout(p), {muted} = heed.theme;
+        for (let i = 0; i < p.b.width; i++) {
+            const x = LABEL + (i % per) * UNIT, y = 4 + Math.floor(i / per) * high,
+                  middle = {size: 10, align: "center"};
+            pen.text(String(heed.nth(i)), x + UNIT / 2, y + 9, {...middle, color: muted});
+            p.lines.forEach(({name, values, most}, r) => {
+                const color = heed.signed(values[i] / most), low = y + 19 + r * 24;
+                if (i % per === 0)
+                    pen.text(name, LABEL - 8, low + 11, {size: 12, align: "right", color: muted});
+                pen.rect(x, low, UNIT - 1, 23, {fill: heed.css(color)});
                 pen.text(
-                    String(heed.nth(i)), x + unit / 2, y + 9,
-                    {size: 10, align: "center", color: heed.theme.muted});
-                p.units.forEach(({values, most}, r) => {
-                    const color = heed.signed(values[i] / most);
-                    pen.rect(x, y + 19 + r * 24, unit - 1, 23, {fill: heed.css(color)});
-                    pen.text(
-                        short(values[i]), x + unit / 2, y + 31 + r * 24,
-                        {size: 10, align: "center", color: heed.ink(color)});
-                });
-            }
+                    short(values[i]), x + UNIT / 2, low + 12, {...middle, color: heed.ink(color)});
+            });
         }
     };
-    const short = (v) => (Math.abs(v) < 10 ? v.toFixed(1) : v.toFixed(0))
-                             .replace(/^-0\.0$/, "0.0")
-                             .replace("-", "−");
-    const heightOf = (p, width) =>
-        Math.ceil(p.e / Math.max(1, Math.floor((width - label - 8) / unit))) * blockHeight(p);
     /* A line per key: its dot product, score and weight. */
-    const rowHeight = 20;
-    const paintKeys = (pen, p, width) => {
-        const cols = heed.visible(p.b.keys), far = Math.max(1e-9, ...p.dots.map(Math.abs)),
-              name = Math.min(150, width * 0.3);
-        const a = name + 40, span = (width - a - 150) / 2,
-              edge = {stroke: heed.theme.line, width: 0.5};
-        [p.form.name, "weight"].forEach(
-            (text, i) =>
-                pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: heed.theme.muted}));
-        cols.forEach((k, j) => {
-            const y = 20 + j * rowHeight, mine = k === p.key, dot = p.dots[k] / far,
-                  hidden = p.scores[k] === -Infinity;
-            if (mine) pen.rect(0, y, width, rowHeight, {fill: heed.theme.accent, alpha: 0.13});
-            pen.text(
-                String(heed.nth(k)), 4, y + rowHeight / 2, {size: 10, color: heed.theme.muted});
-            pen.text(
-                heed.token(p.b.keys, k), 34, y + rowHeight / 2,
-                {size: 13, weight: mine ? 700 : 400, width: name});
-            const mid = a + span / 2, c = heed.css(heed.signed(dot));
-            pen.rect(
-                dot < 0 ? mid + (dot * span) / 2 : mid, y + 4,
-                Math.max(1, (Math.abs(dot) * span) / 2), rowHeight - 8, {fill: c, ...edge});
-            pen.text(
-                hidden ? "masked" : heed.number(p.dots[k], 2), a + span + 66, y + rowHeight / 2,
-                {size: 11, align: "right", color: heed.theme.muted});
-            const fill = heed.css(heed.color(0.35 + 0.65 * p.weights[k]));
-            pen.rect(a + span + 75, y + 4, p.weights[k] * span, rowHeight - 8, {fill, ...edge});
-            pen.text(
-                heed.weight(p.weights[k]), width - 6, y + rowHeight / 2,
-                {size: 11, align: "right", color: heed.theme.muted});
+    const paintKeys = (pen, p) => {
+        const {width} = layout(p), far = Math.max(1e-9, ...p.dots.map(Math.abs)),
+              name = Math.min(150, width * 0.3), a = name + 40, span = (width - a - 150) / 2,
+              {muted, line, accent} = heed.theme, number = {size: 11, align: "right", color: muted};
+        [p.name, "weight"].forEach(
+            (text, i) => pen.text(text, a + i * (span + 75) + 4, 10, {size: 11, color: muted}));
+        heed.visible(p.b.keys).forEach((k, j) => {
+            const y = 20 + j * ROW, mid = y + ROW / 2, mine = k === p.key, dot = p.dots[k] / far,
+                  long = (Math.abs(dot) * span) / 2;
+            const bar = (x, w, color) => pen.rect(
+                x, y + 4, w, ROW - 8, {fill: heed.css(color), stroke: line, width: 0.5});
+            if (mine) pen.rect(0, y, width, ROW, {fill: accent, alpha: 0.13});
+            pen.text(String(heed.nth(k)), 4, mid, {size: 10, color: muted});
+            pen.text(heed.token(p.b.keys, k), 34, mid, {weight: mine ? 700 : 400, width: name});
+            bar(a + span / 2 - (dot < 0 ? long : 0), Math.max(1, long), heed.signed(dot));
+            const said = p.hidden(k) ? "masked" : heed.number(p.dots[k], 2);
+            pen.text(said, a + span + 66, mid, number);
+            bar(a + span + 75, p.weights[k] * span, heed.color(0.35 + 0.65 * p.weights[k]));
+            pen.text(heed.weight(p.weights[k]), width - 6, mid, number);
         });
-    };
-    const stage = (title, value, note) => {
-        const small = (text) => heed.el("span", {class: "muted small", text});
-        return heed.el("li", {}, small(title), heed.el("strong", {text: value}), small(note));
     };
     const drawFlow = (p) => {
-        const own = p.m.at(p.query, p.key), off = Math.abs(own - p.weights[p.key]),
-              masked = p.scores[p.key] === -Infinity;
-        flow.replaceChildren(
-            stage("sum over the units", heed.number(p.dots[p.key], 3), p.form.name),
-            stage(
-                "scale", heed.number(p.beta * p.dots[p.key], 3),
-                `times β = ${heed.number(p.beta, 4)}`),
-            stage(
-                "mask", masked ? "−∞" : heed.number(p.scores[p.key], 3),
-                masked ? "this key may not be seen" : "allowed"),
-            stage(
-                p.b.hard ? "hard selection" : "softmax", heed.weight(p.weights[p.key]),
-                p.b.hard ? "1 at the largest score of the row" : "e^score over the row's sum"),
-            stage(
-                "the model's own", heed.weight(own),
-                off < 0.01 ? "agrees" : "differs: a bias or another rule takes part here"));
+        const dot = p.dots[p.key], weight = p.weights[p.key], masked = p.hidden(p.key);
+        const stages = [
+            ["sum over the units", heed.number(dot), p.name],
+            ["scale", heed.number(p.beta * dot), `times β = ${heed.number(p.beta, 4)}`],
+            ["mask", heed.number(p.scores[p.key]), masked ? "this key may not be seen" : "allowed"],
+            p.b.hard ? ["hard selection", heed.weight(weight), "1 at the largest score of the row"]
+                     : ["softmax", heed.weight(weight), "e^score over the row's sum"],
+            ["the model's own", heed.weight(p.own),
+             Math.abs(p.own - weight) < 0.01 ? "agrees"
+                                             : "differs: a bias or another rule takes part here"],
+        ];
+        const small = (text) => heed.el("span", {class: "muted small", text});
+        flow.replaceChildren(...stages.map(([title, value, note]) => heed.el(
+            "li", {}, small(title), heed.el("strong", {text: value}), small(note))));
     };
-    const now = () => compute(choose());
-    const keyAt = (y) => heed.visible(heed.block().keys)[Math.floor((y - 20) / rowHeight)];
+    const keyAt = (y) => heed.visible(heed.block().keys)[Math.floor((y - 20) / ROW)];
+    const highBars = (p) => 26 + heed.visible(p.b.keys).length * ROW;
 
     heed.view({
-        id: "qk",
-        title: "Q·K",
+        id: "qk", title: "Q·K",
         help: "one query against one key, unit by unit, then scale, mask and softmax",
         uses: ["layer", "head", "special", "side"],
         available: (data) => data.records.some((r) => r.blocks.some((b) => b.qk)),
         open(box) {
             head = heed.el("p", {class: "lead", dir: "auto"});
             flow = heed.el("ol", {class: "flow"});
-            canvas = heed.canvas("query and key, unit by unit");
+            units = heed.canvas("query and key, unit by unit");
             bars = heed.canvas("dot product and weight of every key of the row", {
                 move(x, y, e) {
                     const k = keyAt(y);
-                    heed.tip(
-                        k !== undefined && able() && heed.show(heed.block().keys.labels[k]), e);
+                    heed.tip(k !== undefined && heed.show(heed.block().keys.labels[k]), e);
                 },
                 click(x, y) {
-                    const k = keyAt(y);
-                    if (k !== undefined) heed.lock(heed.selected().query, k);
+                    if (keyAt(y) !== undefined) heed.lock(heed.selected().query, keyAt(y));
                 },
             });
-            scroll = heed.el("div", {class: "scroll"}, canvas);
+            scroll = heed.el("div", {class: "scroll"}, units);
             parts = heed.el(
                 "div", {}, scroll, flow, heed.el("h3", {text: "The whole row: choose a key"}),
                 heed.el("div", {class: "scroll"}, bars));
@@ -173,74 +127,68 @@
         draw() {
             parts.hidden = !able();
             if (!able()) {
-                head.textContent = heed.block() && heed.block().additive
+                head.textContent = heed.block()?.additive
                     ? "What this additive attention is made of is not in the page: it was " +
                         "written without it. A score is v·tanh(W s + U h), no product of q and k."
                     : "q and k of this layer are not in the page: it was written without them.";
                 return;
             }
-            const p = now(), width = heed.widthIn(scroll, 280),
-                  fused = typeof heed.state.head !== "number";
-            const asks = `${heed.quote(p.b.queries, p.query)} (query ${heed.nth(p.query)}) asks ` +
-                `${heed.quote(p.b.keys, p.key)} (key ${heed.nth(p.key)})`;
-            head.textContent = asks +
-                (fused ? `; head ${p.h + 1}, because a ` +
-                             `${heed.headName(heed.state.head)} has no q and k`
-                       : "") +
-                (p.b.rotary ? `; q and k as they are compared, rotated by their places (theta ` +
-                                  `${p.b.rotary})`
-                            : "");
-            heed.paint(canvas, width, heightOf(p, width), (pen) => paint(pen, p, width));
-            heed.paint(
-                bars, width, 26 + heed.visible(p.b.keys).length * rowHeight,
-                (pen) => paintKeys(pen, p, width));
-            canvas.setAttribute("aria-label", this.caption());
+            const p = compute(), {width, height} = layout(p), {head: asked} = heed.state,
+                  part = (axis, i, what) => `${heed.quote(axis, i)} (${what} ${heed.nth(i)})`;
+            head.textContent =
+                `${part(p.b.queries, p.query, "query")} asks ${part(p.b.keys, p.key, "key")}` +
+                (asked === p.h
+                     ? ""
+                     : `; head ${p.h + 1}, because a ${heed.headName(asked)} has no q and k`) +
+                (p.b.rotary
+                     ? "; q and k as they are compared, rotated by their places (theta " +
+                         `${p.b.rotary})`
+                     : "");
+            heed.paint(units, width, height, (pen) => paintUnits(pen, p));
+            heed.paint(bars, width, highBars(p), (pen) => paintKeys(pen, p));
+            units.setAttribute("aria-label", this.caption());
             drawFlow(p);
         },
         caption() {
             if (!able()) return "no q and k here";
-            const p = now();
-            const of = `${heed.quote(p.b.queries, p.query)} and ${heed.quote(p.b.keys, p.key)}`,
-                  dot = heed.number(p.dots[p.key], 3);
-            return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.form.name} of ${of} = ` +
-                `${dot}, weight ${heed.weight(p.weights[p.key])}`;
+            const p = compute(), {queries, keys} = p.b;
+            return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.name} of ` +
+                `${heed.quote(queries, p.query)} and ${heed.quote(keys, p.key)} = ` +
+                `${heed.number(p.dots[p.key])}, weight ${heed.weight(p.weights[p.key])}`;
         },
         picture() {
-            const width = heed.widthIn(scroll, 280), p = able() ? now() : null,
-                  first = p ? heightOf(p, width) : 0;
+            if (!able()) return {width: 260, height: 40, paint() {}};
+            const p = compute(), {width, height} = layout(p);
             return {
-                width, height: p ? first + 36 + heed.visible(p.b.keys).length * rowHeight : 40,
-                paint(pen) {
-                    if (!p) return;
-                    paint(pen, p, width);
-                    pen.group(0, first + 10, () => paintKeys(pen, p, width));
+                width, height: height + 10 + highBars(p), paint(pen) {
+                    paintUnits(pen, p);
+                    pen.group(0, height + 10, () => paintKeys(pen, p));
                 },
             };
         },
         legend() {
             if (!able()) return null;
-            const [a, b, ...own] = now().units, end = (u) => `±${heed.number(u.most, 2)}`,
-                  color = (t) => heed.signed(2 * t - 1);
+            const [a, b, ...own] = compute().lines, end = (u) => `±${heed.number(u.most, 2)}`;
             return heed.legend(
                 `blue below 0, orange above; ${a.name} and ${b.name} share a scale, ${end(a)}; ` +
                     `others have their own: ${own.map((u) => `${u.name} ${end(u)}`).join(", ")}`,
-                "− largest", "largest", color);
+                "− largest", "largest", (t) => heed.signed(2 * t - 1));
         },
         table() {
             if (!able()) return {caption: "no q and k here", head: [], rows: []};
-            const p = now(), sum = p.b.align ? "sum" : "qk", more = [sum, "score", "weight"];
-            const {queries, keys} = p.b,
-                  score = (k, none, say) =>
-                      (p.scores[k] === -Infinity ? none : say(p.scores[k]));
-            const shown = (k) =>
-                [heed.nth(k), heed.show(keys.labels[k]), heed.number(p.dots[k]),
-                 score(k, "masked", heed.number), heed.weight(p.weights[k])];
-            const rows = heed.visible(keys).map(shown);
-            const cells = (k) =>
+            const p = compute(), {queries, keys, align} = p.b, list = heed.visible(keys),
+                  more = [align ? "sum" : "qk", "score", "weight"];
+            const score = (k, none, say) => (p.hidden(k) ? none : say(p.scores[k]));
+            const exact = (k) =>
                 [...heed.placeCells(queries, p.query, keys, k), p.dots[k], score(k, "-inf", Number),
                  p.weights[k]];
-            const exact = () => [[...heed.placeColumns, ...more], ...heed.visible(keys).map(cells)];
-            return {caption: this.caption(), head: ["key", "key_token", ...more], rows, all: exact};
+            return {
+                caption: this.caption(), head: ["key", "key_token", ...more],
+                rows: list.map(
+                    (k) => [heed.nth(k), heed.show(keys.labels[k]), heed.number(p.dots[k]),
+                            score(k, "masked", heed.number), heed.weight(p.weights[k])]),
+                all: () => [[...heed.placeColumns, ...more], ...list.map(exact)],
+            };
         },
     });
-})();
+}
