@@ -42,7 +42,7 @@ run explain --precision 4 --beta 0
 says "output[lion, 1] = "
 says "1.7273"
 run explain --backward
-says "dW_Q above    [28.578839990244]"
+says "dW_Q above      [28.578839990244]"
 says "They differ by "
 run explain --cell lion,12
 refuses 2 "numbers up to 11,11"

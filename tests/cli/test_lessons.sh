@@ -268,12 +268,12 @@ near "steps.3.matrices.by heed_conv.0.0" "$("$JSON" steps.3.matrices.zE.0.0 <out
 ./picture large.bmp 90 250 120 10
 run explain patches large.bmp
 says "A picture of 32 x 32 grey pixels"
-says "64 patches, a row each"
+says "m = 64"
 narrow
 run explain patches large.bmp --patch 64
 says "A picture of 64 x 64 grey pixels"
 run explain patches grey.bmp --patch 1
-says "64 patches, a row each"
+says "m = 64"
 hides "Row 1 is"
 run explain patches nothing.png
 refuses 3 '"nothing.png"'

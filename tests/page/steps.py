@@ -336,7 +336,7 @@ def lists(p):
         check(f"{name}: as columns", p.browser.run("document.querySelectorAll('.steps section.sum').length") == steps)
         check(f"{name}: no error: {p.browser.errors}", not p.browser.errors)
     p.open("patches", link="#view=steps&predict=1")
-    p.act("heed.update({spot: '4.2 1 1'})")
+    p.act("heed.update({spot: '3.2 1 1'})")
     check("a product is asked for", p.browser.run("document.querySelector('.inspector').textContent").startswith("zE[1,1, mean] = ?"))
     p.press("Check")
     told = p.browser.run("document.querySelector('.inspector').textContent")

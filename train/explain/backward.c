@@ -2,7 +2,6 @@
 #include "explain/explain.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,38 +40,16 @@ static bool compute(explaining *e, backward_pass *b) {
                     : heed_lesson_backward(e->c, l, d.x, NULL, &b->g);
 }
 
-static const struct {
-    const char *name;
-    size_t at; /* in heed_lesson_gradient */
-} gradients[] = {
-    [HEED_LESSON_X] = {"dX", offsetof(heed_lesson_gradient, x)},
-    [HEED_LESSON_Z] = {"dZ", offsetof(heed_lesson_gradient, z)},
-    [HEED_LESSON_W_Q] = {"dW_Q", offsetof(heed_lesson_gradient, w_q)},
-    [HEED_LESSON_W_K] = {"dW_K", offsetof(heed_lesson_gradient, w_k)},
-    [HEED_LESSON_W_V] = {"dW_V", offsetof(heed_lesson_gradient, w_v)},
-    [HEED_LESSON_B_Q] = {"dB_Q", offsetof(heed_lesson_gradient, b_q)},
-    [HEED_LESSON_B_K] = {"dB_K", offsetof(heed_lesson_gradient, b_k)},
-    [HEED_LESSON_B_V] = {"dB_V", offsetof(heed_lesson_gradient, b_v)},
-    [HEED_LESSON_Q] = {"dQ", offsetof(heed_lesson_gradient, q)},
-    [HEED_LESSON_K] = {"dK", offsetof(heed_lesson_gradient, k)},
-    [HEED_LESSON_V] = {"dV", offsetof(heed_lesson_gradient, v)},
-    [HEED_LESSON_Q_R] = {"dQ_R", offsetof(heed_lesson_gradient, q_r)},
-    [HEED_LESSON_K_R] = {"dK_R", offsetof(heed_lesson_gradient, k_r)},
-    [HEED_LESSON_RAW] = {"dR", offsetof(heed_lesson_gradient, raw)},
-    [HEED_LESSON_SCORES] = {"dS", offsetof(heed_lesson_gradient, scores)},
-    [HEED_LESSON_WEIGHTS] = {"dP", offsetof(heed_lesson_gradient, weights)},
-    [HEED_LESSON_OUTPUT] = {"dO", offsetof(heed_lesson_gradient, output)},
-    [HEED_LESSON_W_H] = {"dW_h", offsetof(heed_lesson_gradient, w_h)},
-    [HEED_LESSON_B_O] = {"dB_O", offsetof(heed_lesson_gradient, b_o)},
-    [HEED_LESSON_GAIN] = {"dgain", offsetof(heed_lesson_gradient, gain)},
-    [HEED_LESSON_BIAS] = {"dbias", offsetof(heed_lesson_gradient, bias)},
-    [HEED_LESSON_ALL] = {"dU", offsetof(heed_lesson_gradient, all)},
-    [HEED_LESSON_NORMED] = {"dY", offsetof(heed_lesson_gradient, normed)},
+static const char *const names[HEED_LESSON_COUNT] = {
+    [HEED_LESSON_X] = "dX",       [HEED_LESSON_Z] = "dZ",       [HEED_LESSON_W_Q] = "dW_Q",
+    [HEED_LESSON_W_K] = "dW_K",   [HEED_LESSON_W_V] = "dW_V",   [HEED_LESSON_B_Q] = "dB_Q",
+    [HEED_LESSON_B_K] = "dB_K",   [HEED_LESSON_B_V] = "dB_V",   [HEED_LESSON_Q] = "dQ",
+    [HEED_LESSON_K] = "dK",       [HEED_LESSON_V] = "dV",       [HEED_LESSON_Q_R] = "dQ_R",
+    [HEED_LESSON_K_R] = "dK_R",   [HEED_LESSON_RAW] = "dR",     [HEED_LESSON_SCORES] = "dS",
+    [HEED_LESSON_WEIGHTS] = "dP", [HEED_LESSON_OUTPUT] = "dO",  [HEED_LESSON_W_H] = "dW_h",
+    [HEED_LESSON_B_O] = "dB_O",   [HEED_LESSON_GAIN] = "dgain", [HEED_LESSON_BIAS] = "dbias",
+    [HEED_LESSON_ALL] = "dU",     [HEED_LESSON_NORMED] = "dY",
 };
-
-static const heed_matrix *gradient_of(const backward_pass *b, heed_lesson_part part) {
-    return (const void *)((const char *)&b->g + gradients[part].at);
-}
 
 /* A factor is a part, its transpose, or the gradient of a part or its transpose. */
 typedef enum { NO_TERM, PLAIN_PART, TURNED, GRADIENT, TURNED_GRADIENT } term_kind;
@@ -196,7 +173,7 @@ static void describe_loss(explaining *e, const backward_pass *b, lesson_step *s)
         b->norm    ? ", for Y = LN(X + all heads): how far the layer moves its tokens"
         : b->layer ? ": how far the layer moves its tokens"
                    : "",
-        gradients[b->end].name, b->layer ? of : "the output",
+        names[b->end], b->layer ? of : "the output",
         has_part(&e->w, HEED_LESSON_W_H) && !b->layer
             ? " W_h stands behind the output and has no part in this loss: a target is given."
             : "");
@@ -233,8 +210,8 @@ static matrix_view view_of(explaining *e, const backward_pass *b, heed_lesson_pa
                                                                    : v.key;
     v.blank = NULL;
     if (kind >= GRADIENT) {
-        plain = v.key = gradients[part].name;
-        v.m = *gradient_of(b, part);
+        plain = v.key = names[part];
+        v.m = b->g.part[part];
         double *copy = matrix_of(e, v.m.rows, v.m.cols, v.m.x).x; /* it outlives b */
         v.m.x = copy;
     }
@@ -268,7 +245,7 @@ static void add_gradient(explaining *e, const backward_pass *b, heed_lesson_part
         show_view(e, "·", e->columns ? left : right);
     }
     show_view(e, product ? "=" : "", view_of(e, b, part, GRADIENT));
-    if (product) choose(e, part, gradient_of(b, part));
+    if (product) choose(e, part, &b->g.part[part]);
 }
 
 /* ---- a cell by finite difference ---- */
@@ -294,7 +271,7 @@ static double loss_with(explaining *e, const backward_pass *b, heed_lesson_part 
 
 /* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
 static check check_of(explaining *e, const backward_pass *b, heed_lesson_part part) {
-    const heed_matrix *d = gradient_of(b, part);
+    const heed_matrix *d = &b->g.part[part];
     check k = {.row = largest_row(d)};
     k.col = largest_in_row(d, k.row);
     int at = k.row * d->cols + k.col;
@@ -319,11 +296,11 @@ static int checked_parts(const explaining *e, const backward_pass *b, heed_lesso
 
 static void add_check(explaining *e, const backward_pass *b, heed_lesson_part part, bool first,
                       bool more) {
-    const char **names = keep(e, malloc(4 * sizeof *names));
+    const char **labels = keep(e, malloc(4 * sizeof *labels));
     check k = check_of(e, b, part);
     matrix_view v = worked_view(e, part, e->columns);
-    names[0] = "L(w + h)", names[1] = "L(w - h)", names[2] = "by difference";
-    names[3] = text_of(e, "d%s above", v.key);
+    labels[0] = "L(w + h)", labels[1] = "L(w - h)", labels[2] = "difference / 2h";
+    labels[3] = text_of(e, "d%s above", v.key);
     v.name = v.key;
     lesson_step *s = add_step(e, first ? "Check" : NULL,
                               !first ? NULL
@@ -332,7 +309,7 @@ static void add_check(explaining *e, const backward_pass *b, heed_lesson_part pa
                               text_of(e, "%s = %.6g, moved by h = %g to both sides:",
                                       cell_name(e, &v, k.row, k.col), k.value, CHANGE));
     show(e, "", "check", matrix_of(e, 4, 1, (double[]){k.up, k.down, k.difference, k.gradient}),
-         names, NULL)
+         labels, NULL)
         ->digits = 12;
     s->after = e->w.lesson.args.hard && part == HEED_LESSON_W_Q
                    ? "They need not agree: the selection is hard, and the gradient is that of the "
@@ -346,8 +323,8 @@ void backward_steps(explaining *e) {
     int query = e->w.query, key = e->w.key;
     if (compute(e, &b)) {
         /* the query and the key where the scores' gradient is largest, unless a cell is given */
-        e->w.query = largest_row(&b.g.scores) + 1;
-        e->w.key = largest_in_row(&b.g.scores, e->w.query - 1) + 1;
+        e->w.query = largest_row(&b.g.part[HEED_LESSON_SCORES]) + 1;
+        e->w.key = largest_in_row(&b.g.part[HEED_LESSON_SCORES], e->w.query - 1) + 1;
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             heed_lesson_part part = steps[i].part;
             if (!runs(e, &b, i)) continue;
@@ -375,11 +352,10 @@ json_t *backward_json(explaining *e) {
     json_t *o = json_object(), *checks = json_array();
     if (compute(e, &b)) {
         json_object_set_new(o, "loss", json_number(b.loss));
-        json_object_set_new(o, "dR", matrix_json(&b.g.raw));
+        json_object_set_new(o, "dR", matrix_json(&b.g.part[HEED_LESSON_RAW]));
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
             if (runs(e, &b, i))
-                json_object_set_new(o, gradients[steps[i].part].name,
-                                    matrix_json(gradient_of(&b, steps[i].part)));
+                json_object_set_new(o, names[steps[i].part], matrix_json(&b.g.part[steps[i].part]));
         for (int i = 0, n = checked_parts(e, &b, checked); i < n; i++) {
             check k = check_of(e, &b, checked[i]);
             json_array_append_new(checks, json_pack("{s:s, s:i, s:i, s:f, s:f}", "of",

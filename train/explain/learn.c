@@ -56,10 +56,9 @@ static bool descend(explaining *e, goal *g, double rate) {
     heed_lesson *l = &e->w.lesson;
     heed_lesson_gradient d;
     bool ok = heed_lesson_backward(e->c, l, g->d[0], g->count > 1 ? g->d[1] : NULL, &d);
-    const heed_matrix *by[] = {&d.w_q, &d.w_k, &d.w_v};
-    for (int k = 0; ok && k < 3; k++) {
-        heed_matrix *m = &l->part[HEED_LESSON_W_Q + k];
-        for (int i = 0; i < m->rows * m->cols; i++) m->x[i] -= rate * by[k]->x[i];
+    for (int k = HEED_LESSON_W_Q; ok && k <= HEED_LESSON_W_V; k++) {
+        heed_matrix *m = &l->part[k];
+        for (int i = 0; i < m->rows * m->cols; i++) m->x[i] -= rate * d.part[k].x[i];
     }
     heed_lesson_gradient_free(&d);
     if (ok) heed_lesson_compute(l);

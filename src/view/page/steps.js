@@ -11,7 +11,7 @@
     const GIVEN = [
         "X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"
     ];
-    const DIGITS = [ 2, 3, 4, 6, 12 ];
+    const DIGITS = [2, 3, 4, 6, 12];
     const ui = {}, known = new Set(), tried = new Set();
     let data = null, head = null, list = [], tables = [], home = new Map(), built = "", fitted = "";
     let model = null, result = {}, gradients = null, sets = {};
@@ -31,14 +31,14 @@
         tried.clear();
         if (!head) return;
         sets = {
-            tokens : head.tokens.slice(),
-            features : head.features,
-            q : head.units.q,
-            v : head.units.v,
-            memory : head.memory || head.features
+            tokens: head.tokens.slice(),
+            features: head.features,
+            q: head.units.q,
+            v: head.units.v,
+            memory: head.memory || head.features
         };
         sets.sources = head.Z ? head.sources.slice() : sets.tokens;
-        model = {hidden : head.hidden.slice(), eps : head.eps, rotary : head.rotary};
+        model = {hidden: head.hidden.slice(), eps: head.eps, rotary: head.rotary};
         for (const id of GIVEN)
             if (head[id]) model[id] = math().copy(head[id]);
     };
@@ -72,20 +72,20 @@
                 home.set(view.id, {step, view, isResult});
         }));
     };
-    const count = (n) => Array.from({length : n}, (_, i) => String(i + 1));
+    const count = (n) => Array.from({length: n}, (_, i) => String(i + 1));
     const labelsOf = (labels, n) =>
         (typeof labels === "string" ? sets[labels] : labels) || count(n);
     /* Labels of the rows and columns of the drawing. */
     const drawn = (view) => {
         const m = matrix(view.id),
-              [ r, c ] = view.flip ? [ m[0].length, m.length ] : [ m.length, m[0].length ];
-        return [ labelsOf(view.rows, r), labelsOf(view.cols, c) ];
+              [r, c] = view.flip ? [m[0].length, m.length] : [m.length, m[0].length];
+        return [labelsOf(view.rows, r), labelsOf(view.cols, c)];
     };
     const stored = (view) => (view.flip ? drawn(view).reverse() : drawn(view));
-    const placed = (view, i, j) => (view.flip ? [ j, i ] : [ i, j ]); /* either way */
+    const placed = (view, i, j) => (view.flip ? [j, i] : [i, j]); /* either way */
     const quote = (label) => `‘${heed.within(heed.show(label))}’`;
     const cellName = (id, i, j) => {
-        const {view} = home.get(id), [ r, c ] = placed(view, i, j), [ rows, cols ] = drawn(view);
+        const {view} = home.get(id), [r, c] = placed(view, i, j), [rows, cols] = drawn(view);
         return `${view.name}[${heed.within(heed.show(rows[r]))}, ${
             heed.within(heed.show(cols[c]))}]`;
     };
@@ -111,15 +111,15 @@
     const spot = () => {
         const [id, row, col] = heed.state.spot.split(" "), m = home.has(id) ? matrix(id) : null;
         if (m && m[row - 1] && m[row - 1][col - 1] !== undefined)
-            return {id, i : row - 1, j : col - 1};
-        const last = head ? "output" : [...home.keys() ].at(-1);
+            return {id, i: row - 1, j: col - 1};
+        const last = head ? "output" : [...home.keys()].at(-1);
         return {
-            id : last,
-            i : head && matrix(last).length > 1 && heed.state.spot === "" ? 1 : 0,
-            j : 0
+            id: last,
+            i: head && matrix(last).length > 1 && heed.state.spot === "" ? 1 : 0,
+            j: 0
         };
     };
-    const pick = (id, i, j) => heed.update({spot : `${id} ${i + 1} ${j + 1}`});
+    const pick = (id, i, j) => heed.update({spot: `${id} ${i + 1} ${j + 1}`});
     const edit = (id, i, j, value) => {
         model[id][i][j] = value;
         pick(id, i, j);
@@ -132,11 +132,11 @@
         !isGiven(id) &&
         (isBlank(id, i, j) || (heed.state.predict && home.get(id)?.isResult && !opened(id, i, j)));
     /* Whether a cell is made of one that is still blank: written out, it would tell that one. */
-    const ofBlanks = (id, i, j) =>
-        sources(id, i, j).some(([ from, row, col ]) => matrix(from).some(
-                                   (cells, r) => (row === null || row === r) &&
-                                                 cells.some((_, c) => (col === null || col === c) &&
-                                                                      isBlank(from, r, c))));
+    const ofBlanks = (id, i, j) => sources(id, i, j).some(
+        ([from, row, col]) => matrix(from).some(
+            (cells, r) =>
+                (row === null || row === r) &&
+                cells.some((_, c) => (col === null || col === c) && isBlank(from, r, c))));
 
     /* ---- a cell written out ---- */
 
@@ -145,22 +145,22 @@
     const equals = (shown, x, n) => (rounded(shown, n) === rounded(x, n) ? " = " : " ≈ ");
     const bracket = (text) => (text.startsWith("−") ? `(${text})` : text);
     const at = (view, r, c) => { /* of the drawing */
-                                 const [i, j] = placed(view, r, c);
-                                 return matrix(view.id)[i][j];
+        const [i, j] = placed(view, r, c);
+        return matrix(view.id)[i][j];
     };
     /* The sum of the products of pairs, and what it gives as it is shown. */
     const writeSum = (pairs, n) => {
-        const product = ([ a, b ]) => heed.el(
-            "span", {class : a * b === 0 ? "nothing" : "term", text : `${n(a)}·${bracket(n(b))}`});
+        const product = ([a, b]) => heed.el(
+            "span", {class: a * b === 0 ? "nothing" : "term", text: `${n(a)}·${bracket(n(b))}`});
         const words = pairs.slice(0, MOST).flatMap((pair, k) => [k ? " + " : "", product(pair)]);
         if (pairs.length > MOST) words.push(` + … (${pairs.length} terms)`);
         const shown = math().total(
-            pairs.map(([ a, b ], k) => (k < MOST ? rounded(a, n) * rounded(b, n) : a * b)));
-        return [ words, shown ];
+            pairs.map(([a, b], k) => (k < MOST ? rounded(a, n) * rounded(b, n) : a * b)));
+        return [words, shown];
     };
     const writeWeight = (i, j, n) => {
         const row = result.scores[i], best = math().winners(row), weight = result.weights[i][j];
-        if (!best.length) return [ " = 0: the whole row is hidden" ];
+        if (!best.length) return [" = 0: the whole row is hidden"];
         if (model.hard)
             return [
                 j === best[0] ? " = 1: the highest score of the row"
@@ -171,7 +171,7 @@
               part = Math.exp(row[j] - top),
               same = equals(rounded(part, n) / rounded(sum, n), weight, n);
         return [
-            " = e", heed.el("sup", {text : `${n(row[j])} − ${n(top)}`}),
+            " = e", heed.el("sup", {text: `${n(row[j])} − ${n(top)}`}),
             ` / ${n(sum)} = ${n(part)} / ${n(sum)}${same}`, bold(n(weight)),
             `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`
         ];
@@ -179,29 +179,28 @@
     const writtenOut = (id, i, j) => {
         const {step, view} = home.get(id), n = (x) => heed.stepsNumber(x, digits(id)),
                      x = matrix(id)[i][j], made = step.views.slice(0, -1),
-                     [ r, c ] = placed(view, i, j);
+                     [r, c] = placed(view, i, j);
         const summed = (pairs, more = [], last = "") => {
             const [words, sum] = writeSum(pairs, n), extra = more.map((y) => ` + ${bracket(n(y))}`);
             const shown = sum + math().total(more.map((y) => rounded(y, n)));
-            return [ " = ", ...words, ...extra, equals(shown, x, n), bold(n(x)), last ];
+            return [" = ", ...words, ...extra, equals(shown, x, n), bold(n(x)), last];
         };
         if (!sources(id, i, j).length)
-            return [ " = ", bold(n(x)), step.formula ? `, by ${step.formula}` : "" ];
+            return [" = ", bold(n(x)), step.formula ? `, by ${step.formula}` : ""];
         if (isProduct(step)) {
             const [a, b, bias] = made, inner = drawn(a)[1].map((_, k) => k);
             const pairs = inner.map((k) => [at(a, r, k), at(b, k, c)]);
-            return summed(heed.state.notation === "columns" ? pairs.map(([ p, q ]) => [q, p])
-                                                            : pairs,
-                          bias ? [ matrix(bias.id)[0][j] ] : []);
+            return summed(heed.state.notation === "columns" ? pairs.map(([p, q]) => [q, p]) : pairs,
+                bias ? [matrix(bias.id)[0][j]] : []);
         }
         if (view.sign === "=") {
             const terms = made.map((v) => matrix(v.id)[broadcast(v, i, j)[0]][j]);
             const shown = math().total(terms.map((y) => rounded(y, n)));
-            return [ ` = ${terms.map(n).join(" + ")}`, equals(shown, x, n), bold(n(x)) ];
+            return [` = ${terms.map(n).join(" + ")}`, equals(shown, x, n), bold(n(x))];
         }
         if (id === "weights") return writeWeight(i, j, n);
         if (id === "scores" && x === -Infinity)
-            return [ " = −∞: the mask hides this key, so its weight is 0" ];
+            return [" = −∞: the mask hides this key, so its weight is 0"];
         if (id === "scaled" || id === "scores") {
             const raw = result.raw[i][j];
             return [
@@ -210,14 +209,13 @@
             ];
         }
         const row = result[id[0]][i]; /* Q_R or K_R */
-        const pairs = math().turn(model.rotary, row.length, i, j).map(([ f, k ]) => [row[k], f]);
-        return summed(
-            pairs, [],
-            `: the pair ${pairs.map(([ y ]) => n(y)).join(", ")} rotated by its place, ${i}`);
+        const pairs = math().turn(model.rotary, row.length, i, j).map(([f, k]) => [row[k], f]);
+        return summed(pairs, [],
+            `: the pair ${pairs.map(([y]) => n(y)).join(", ")} rotated by its place, ${i}`);
     };
     /* What to compute for a cell, without its numbers. */
     const hint = (id, i, j) => {
-        const {step, view} = home.get(id), [ r, c ] = placed(view, i, j);
+        const {step, view} = home.get(id), [r, c] = placed(view, i, j);
         if (!isProduct(step)) return `It is made by ${step.formula || "the step's words"}.`;
         const [a, b, bias] = step.views;
         return `Multiply row ${quote(drawn(a)[0][r])} of ${a.name} with column ` +
@@ -237,7 +235,7 @@
     const isRight = (id, x, value) =>
         x === value ||
         Math.abs(x - value) <= Math.max(1.1 * 10 ** -Math.max(2, heed.stepsDigits(matrix(id), 2)),
-                                        0.01 * Math.abs(value));
+                                   0.01 * Math.abs(value));
     const reveal = (what) => {
         known.add(what);
         heed.redraw();
@@ -256,28 +254,28 @@
         reveal(cell);
     };
     const button = (text, onclick, title = text) =>
-        heed.el("button", {type : "button", text, title, onclick});
+        heed.el("button", {type: "button", text, title, onclick});
     /* A field for a number; what is typed goes to set, null where it is none. */
     const numberField = (label, set) => {
         const field = heed.el("input", {
-            type : "text",
-            inputmode : "decimal",
-            size : 8,
-            "aria-label" : label,
-            onchange : () => set(read(field.value))
+            type: "text",
+            inputmode: "decimal",
+            size: 8,
+            "aria-label": label,
+            onchange: () => set(read(field.value))
         });
         return field;
     };
     const guessing = (cell) => {
         const field = heed.el("input", {
-            type : "text",
-            inputmode : "decimal",
-            size : 8,
-            "aria-label" : "your guess",
-            onkeydown : (e) => {
+            type: "text",
+            inputmode: "decimal",
+            size: 8,
+            "aria-label": "your guess",
+            onkeydown: (e) => {
                 if (e.key === "Enter") tell();
                 if (e.key === "Escape" || (e.key === "Enter" && opened(cell.id, cell.i, cell.j)))
-                    heed.current().box.querySelector("td.chosen")?.focus({preventScroll : true});
+                    heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
             }
         });
         const tell = () => {
@@ -307,8 +305,8 @@
             return;
         ui.cell.dataset.at = cell;
         const field = isGiven(id) && numberField(`value of ${cellName(id, i, j)}`, (x) => {
-                          if (x !== null) edit(id, i, j, x);
-                      });
+            if (x !== null) edit(id, i, j, x);
+        });
         if (field) field.value = String(model[id][i][j]);
         const words = field ? [" = ", field, " Change it here, or type into the table."]
             : hidden        ? guessing(now)
@@ -325,23 +323,23 @@
 
     const LOW = -2, HIGH = 2, NOTCHES = 200; /* the slider: 0, then 10^LOW to 10^HIGH */
     const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
-    const notch = (beta) => (
-        beta <= 0 ? 0
-                  : Math.max(1, Math.min(NOTCHES,
-                                         Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) /
-                                                            (HIGH - LOW)))));
+    const notch = (beta) =>
+        (beta <= 0 ? 0
+                   : Math.max(1, Math.min(NOTCHES,
+                                     Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) /
+                                                        (HIGH - LOW)))));
     const betaControls = () => {
         ui.slider = heed.el("input", {
-            type : "range",
-            min : 0,
-            max : NOTCHES,
-            step : 1,
-            "aria-label" : "beta, from 0: the mean, to 100: nearly hard",
-            oninput : () => heed.update({beta : String(ofNotch(Number(ui.slider.value)))})
+            type: "range",
+            min: 0,
+            max: NOTCHES,
+            step: 1,
+            "aria-label": "beta, from 0: the mean, to 100: nearly hard",
+            oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})
         });
-        ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta : String(x)}));
-        return heed.el("span", {class : "field"}, heed.el("span", {text : "beta: mean"}), ui.slider,
-                       heed.el("span", {text : "hard"}), ui.beta);
+        ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta: String(x)}));
+        return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider,
+            heed.el("span", {text: "hard"}), ui.beta);
     };
     /* Two words change places; what that did to the output is said by its numbers. */
     const swap = (a, b) => {
@@ -366,11 +364,11 @@
     };
     const swapControls = () => {
         const choices = sets.sources.map((t, i) => [i, `${i + 1} ${heed.cut(heed.show(t), 16)}`]),
-              pair = [ 1, Math.min(2, sets.sources.length - 1) ];
-        const choice = (k) => ({choices, get : () => pair[k], set : (i) => { pair[k] = i; }});
-        return heed.el("span", {class : "stepped"}, heed.bind("", "Swap", choice(0)).box,
-                       heed.bind("", "and", choice(1)).box,
-                       button("Swap", () => swap(...pair), "the two change places"));
+              pair = [1, Math.min(2, sets.sources.length - 1)];
+        const choice = (k) => ({choices, get: () => pair[k], set: (i) => { pair[k] = i; }});
+        return heed.el("span", {class: "stepped"}, heed.bind("", "Swap", choice(0)).box,
+            heed.bind("", "and", choice(1)).box,
+            button("Swap", () => swap(...pair), "the two change places"));
     };
     const learnControls = () => {
         const moments = head.learn.steps;
@@ -383,46 +381,45 @@
         const tell = (k) =>
             `step ${moments[k].step}, loss ${Number(moments[k].loss).toPrecision(3)}`;
         return heed
-            .bind("", "learning",
-                  {range : [ 0, moments.length - 1, 1 ], get : () => now, set, say : tell})
+            .bind(
+                "", "learning", {range: [0, moments.length - 1, 1], get: () => now, set, say: tell})
             .box;
     };
     const reset = () => {
         load();
         built = "";
-        heed.update({beta : "", causal : "", hard : "", predict : false});
+        heed.update({beta: "", causal: "", hard: "", predict: false});
         say("Everything is as it was.");
     };
     const saveJson = () => {
         const numbers = (id) => matrix(id).map(
             (row, i) => row.map((x, j) => (Number.isFinite(x) && !secret(id, i, j) ? x : null)));
         const out = {
-            example : head.example,
-            title : head.title,
-            tokens : sets.tokens,
-            features : head.features,
-            ...(model.Z ? {sources : sets.sources, memory : head.memory} : {}),
-            target : head.target,
+            example: head.example,
+            title: head.title,
+            tokens: sets.tokens,
+            features: head.features,
+            ...(model.Z ? {sources: sets.sources, memory: head.memory} : {}),
+            target: head.target,
             ...model
         };
         for (const id of Object.keys({...model, ...result}))
             if (Array.isArray(matrix(id)?.[0])) out[id] = numbers(id);
-        heed.download(
-            new Blob([ JSON.stringify(out, null, 1) + "\n" ], {type : "application/json"}),
+        heed.download(new Blob([JSON.stringify(out, null, 1) + "\n"], {type: "application/json"}),
             "heed-steps.json");
     };
     const controls = () => {
         const bind = (name, label, kind) => heed.bind(name, label, kind).box;
         const flag = (name, label) => bind(name, label, {
-            check : true,
-            get : () => model[name],
-            set : (on) => heed.update({[name] : on ? "1" : "0"})
+            check: true,
+            get: () => model[name],
+            set: (on) => heed.update({[name]: on ? "1" : "0"})
         });
         const usual = head ? 1 / Math.sqrt(model.W_Q[0].length) : 1;
         const scaled = {
-            check : true,
-            get : () => Math.abs(model.beta - usual) < 1e-9,
-            set : (on) => heed.update({beta : String(on ? usual : 1)})
+            check: true,
+            get: () => Math.abs(model.beta - usual) < 1e-9,
+            set: (on) => heed.update({beta: String(on ? usual : 1)})
         };
         const ofHead = head && [
             betaControls(), bind("beta", `scale by 1/√${model.W_Q[0].length}`, scaled),
@@ -433,90 +430,87 @@
             button("Reset", reset, "everything as it was"),
             button("Save JSON", saveJson, "a file for heed explain --from")
         ];
-        return heed.el("div", {class : "tools"}, ...(ofHead || []),
-                       bind("predict", "predict first", {check : true}),
-                       bind("notation", "Tokens as",
-                            {choices : [ [ "rows", "rows" ], [ "columns", "columns" ] ]}),
-                       bind("digits", "Digits", {choices : DIGITS.map((d) => [d, String(d)])}),
-                       ...(more || []));
+        return heed.el("div", {class: "tools"}, ...(ofHead || []),
+            bind("predict", "predict first", {check: true}),
+            bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
+            bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
+            ...(more || []));
     };
 
     /* ---- drawing ---- */
 
     const marks = (id) => {
-        const now = spot(), lit = sources(now.id, now.i, now.j).filter(([ from ]) => from === id),
+        const now = spot(), lit = sources(now.id, now.i, now.j).filter(([from]) => from === id),
               start = isGiven(id) ? head[id] : null;
         const covers = (k, want) => want === null || want === k;
         const ties = id === "scores" && model?.hard ? result.scores.map(math().winners) : null;
         return (i, j) => [now.id === id && now.i === i && now.j === j ? "chosen" : "",
-                          lit.some(([, r, c ]) => covers(i, r) && covers(j, c)) ? "lit" : "",
-                          start && start[i][j] !== model[id][i][j] ? "changed" : "",
-                          ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
-                          secret(id, i, j) ? "guess" : "",
-                          onSheet(id, i, j) ? "asked" : "",
+                   lit.some(([, r, c]) => covers(i, r) && covers(j, c)) ? "lit" : "",
+                   start && start[i][j] !== model[id][i][j] ? "changed" : "",
+                   ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
+                   secret(id, i, j) ? "guess" : "",
+                   onSheet(id, i, j) ? "asked" : "",
         ].filter(Boolean);
     };
     const heatOf = (view) => {
         if (view.key === "weights" || (view.heat && !head))
             return matrix(view.id).flat().every((x) => x >= 0 && x <= 1) ? "share" : "signed";
         const plain = isGiven(view.id) && view.id !== "others";
-        return plain || [ "Q", "K", "V", "Q_R", "K_R" ].includes(view.key) || !head ? "" : "signed";
+        return plain || ["Q", "K", "V", "Q_R", "K_R"].includes(view.key) || !head ? "" : "signed";
     };
     const table = (view) => {
         const [rows, cols] = stored(view), id = view.id;
         const t = heed.stepsTable({
-            name : view.name,
+            name: view.name,
             rows,
             cols,
-            flip : view.flip,
-            title : view.name,
-            editable : isGiven(id),
-            heat : heatOf(view),
-            slim : id === "X" || id === "Z",
-            hints : head?.notes[id],
-            pick : (i, j) => pick(id, i, j),
-            edit : (i, j, value) => edit(id, i, j, value),
+            flip: view.flip,
+            title: view.name,
+            editable: isGiven(id),
+            heat: heatOf(view),
+            slim: id === "X" || id === "Z",
+            hints: head?.notes[id],
+            pick: (i, j) => pick(id, i, j),
+            edit: (i, j, value) => edit(id, i, j, value),
             read,
-            guess : (i, j, key) => typeGuess(id, i, j, key),
+            guess: (i, j, key) => typeGuess(id, i, j, key),
         });
         tables.push({id, ...t});
         return t.element;
     };
-    const equation = (views) => heed.el(
-        "div", {class : "beside"},
+    const equation = (views) => heed.el("div", {class: "beside"},
         ...views.filter((v) => !v.seen)
-            .flatMap(
-                (v, k) => [k && v.sign ? heed.el("span", {class : "sign", text : v.sign}) : null,
-                           table(v)]));
+            .flatMap((v, k) => [k && v.sign ? heed.el("span", {class: "sign", text: v.sign}) : null,
+                         table(v)]));
     /* A trained model's matrices fill screens: they are folded, so that the page opens at the
      * scores. */
     const isLarge = (step) =>
         head && !head.blanks &&
-        step.views.some((v) => drawn(v).some((labels) => labels.length > MOST &&
-                                                         labels !== sets.tokens &&
-                                                         labels !== sets.sources));
+        step.views.some(
+            (v) => drawn(v).some((labels) => labels.length > MOST && labels !== sets.tokens &&
+                                             labels !== sets.sources));
     const refit = () => {
         fitted = "";
         heed.redraw();
     };
     const content = (step) => {
-        const words = [ "words", "now" ].map(
-            (key) => step[key] && heed.el("p", {class : "muted", text : step[key]}));
-        const after = [ "cell", "after", "aside" ].map(
+        const words = ["words", "now"].map(
+            (key) => step[key] && heed.el("p", {class: "muted", text: step[key]}));
+        const after = ["cell", "after", "aside"].map(
             (key) => step[key] &&
-                     heed.el("p", {class : key === "aside" ? "muted" : "", text : step[key]}));
-        if (step.loss) words.push(ui.loss = heed.el("p", {class : "loss"}));
+                     heed.el("p", {class: key === "aside" ? "muted" : "", text: step[key]}));
+        if (step.loss) words.push(ui.loss = heed.el("p", {class: "loss"}));
         const drawing = step.views.some((v) => !v.seen)
-                            ? heed.el("div", {class : "wide", tabindex : -1}, equation(step.views))
+                            ? heed.el("div", {class: "wide", tabindex: -1}, equation(step.views))
                             : null;
-        if (!drawing || !isLarge(step)) return [...words, drawing, ...after ].filter(Boolean);
+        if (!drawing || !isLarge(step)) return [...words, drawing, ...after].filter(Boolean);
         const open = step.views.some((v) => v.id === spot().id && !isGiven(v.id));
         return [
             ...words.filter(Boolean),
-            heed.el("details", {class : "fold", open, ontoggle : refit}, heed.el("summary", {
-                text : step.views.filter((v) => !v.seen).map((v) => v.name).join(", ")
-            }),
-                    drawing)
+            heed.el("details", {class: "fold", open, ontoggle: refit},
+                heed.el("summary",
+                    {text: step.views.filter((v) => !v.seen).map((v) => v.name).join(", ")}),
+                drawing)
         ];
     };
     const sections = () => {
@@ -526,16 +520,15 @@
             const title =
                 step.title && `${++part} · ${step.title}${step.formula ? `: ${step.formula}` : ""}`;
             if (title || !out.length)
-                out.push(heed.el("section",
-                                 {class : "sum", "aria-label" : title || "What is given"},
-                                 title ? heed.el("h2", {text : title}) : null));
+                out.push(heed.el("section", {class: "sum", "aria-label": title || "What is given"},
+                    title ? heed.el("h2", {text: title}) : null));
             out.at(-1).append(...content(step));
         }
         return out;
     };
     /* [question, answer] about the row at hand. */
     const questions = () => {
-        const {id, i : at} = spot(), keys = sets.sources, rows = sets.tokens;
+        const {id, i: at} = spot(), keys = sets.sources, rows = sets.tokens;
         const i =
             home.get(id)?.view.rows === "tokens" && matrix(id).length === rows.length ? at : 0;
         const n = (x) => heed.stepsNumber(x, heed.state.digits, false),
@@ -543,8 +536,8 @@
         const asked = result.Q_R || result.Q,
               same = rows.filter((_, k) => k !== i && asked[k].every((x, c) => x === asked[i][c]));
         const best = math().winners(result.scores[i]).map((k) => keys[k]), word = quote(rows[i]);
-        const mean = result.V[0].map((_, c) => math().total(result.V.map((row) => row[c])) /
-                                               result.V.length);
+        const mean = result.V[0].map(
+            (_, c) => math().total(result.V.map((row) => row[c])) / result.V.length);
         return [
             [
                 `Who asks for exactly the same as ${word}?`,
@@ -579,8 +572,8 @@
         ];
     };
     const drawQuestions = () => ui.questions?.replaceChildren(...questions().map(
-        ([ question, answer ]) => heed.el("details", {}, heed.el("summary", {text : question}),
-                                          heed.el("p", {text : answer}))));
+        ([question, answer]) => heed.el(
+            "details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
 
     /* The page's own heading names the example: here stands which sheet it is, what that asks for,
      * or which head of a trained model. */
@@ -598,28 +591,28 @@
                       "number and press Enter."
                 : n && `The ${n} numbers that the exercise leaves blank are underlined.`;
         return [
-            text ? heed.el("h2", {dir : "auto", text}) : null,
-            task ? heed.el("p", {text : task}) : null,
-            data.words ? heed.el("p", {class : "muted", text : data.words}) : null
+            text ? heed.el("h2", {dir: "auto", text}) : null,
+            task ? heed.el("p", {text: task}) : null,
+            data.words ? heed.el("p", {class: "muted", text: data.words}) : null
         ];
     };
     const build = (box) => {
         const answers = Object.values(head?.blanks || {}).flat(2).includes(1);
         tables = [];
         fitted = "";
-        ui.said = ui.said || heed.el("p", {class : "said", role : "status"});
+        ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el(
-            "div", {class : "inspector", "aria-live" : "polite", "aria-label" : "The chosen cell"});
+            "div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
         /* Answers would tell what an exercise asks for. */
         ui.questions = head && !answers ? heed.el("div") : null;
-        box.replaceChildren(heed.el(
-            "div", {class : "steps"}, ...heading(), controls(), ui.said, ...sections(),
-            ui.questions && heed.el("section", {"aria-label" : "Before you look"},
-                                    heed.el("h2", {text : "Before you look"}), ui.questions),
-            data.symbols &&
-                heed.el("details", {}, heed.el("summary", {text : "Sizes and their symbols"}),
-                        heed.el("p", {text : data.symbols})),
-            ui.cell));
+        box.replaceChildren(
+            heed.el("div", {class: "steps"}, ...heading(), controls(), ui.said, ...sections(),
+                ui.questions && heed.el("section", {"aria-label": "Before you look"},
+                                    heed.el("h2", {text: "Before you look"}), ui.questions),
+                data.symbols &&
+                    heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}),
+                        heed.el("p", {text: data.symbols})),
+                ui.cell));
     };
     /* Matrices that do not fit beside one another stand closer, else below one another; wider ones
      * scroll. */
@@ -643,32 +636,25 @@
         if (!gradients) return;
         const loss = math().loss(gradients),
               aim = head.target || gradients.dU ? "" : ", with a target of 0";
-        ui.loss.textContent = `L = ${
-            heed.stepsNumber(loss, heed.stepsDigits([ [ loss ] ], heed.state.digits))}${aim}`;
+        ui.loss.textContent =
+            `L = ${heed.stepsNumber(loss, heed.stepsDigits([[loss]], heed.state.digits))}${aim}`;
     };
-    const allRows = () => [...home].flatMap(([ id, {view} ]) => {
+    const allRows = () => [...home].flatMap(([id, {view}]) => {
         const [rows, cols] = stored(view);
         return [
-            [ view.key, ...cols ],
+            [view.key, ...cols],
             ...matrix(id).map(
                 (row, i) => [rows[i], ...row.map((x, j) => (secret(id, i, j) ? "?" : x))])
         ];
     });
 
     heed.view({
-        id : "steps",
-        title : "Steps",
-        help : "the computation step by step, with numbers that can be changed",
-        state : {
-            beta : "",
-            causal : "",
-            hard : "",
-            notation : "rows",
-            digits : 2,
-            predict : false,
-            spot : ""
-        },
-        available : (all) => !!(all.steps && all.steps.lists),
+        id: "steps",
+        title: "Steps",
+        help: "the computation step by step, with numbers that can be changed",
+        state:
+            {beta: "", causal: "", hard: "", notation: "rows", digits: 2, predict: false, spot: ""},
+        available: (all) => !!(all.steps && all.steps.lists),
         open() {
             data = heed.data.steps;
             head = data.head || null;
@@ -677,7 +663,7 @@
             load();
             heed.steps = {
                 /* for checks */
-                values : () => {
+                values: () => {
                     compute();
                     return {...model, ...result, ...gradients, ...sets};
                 }
@@ -687,7 +673,7 @@
             const box = heed.current().box;
             if (head && Math.max(sets.tokens.length, sets.sources.length) > LARGEST)
                 return box.replaceChildren(heed.el("p", {
-                    text :
+                    text:
                         `${sets.sources.length} tokens: this view is for at most ${LARGEST}; the ` +
                             "other views have no such limit."
                 }));
@@ -701,25 +687,25 @@
             drawCell();
             drawQuestions();
         },
-        legend : () => heed.legend(
+        legend: () => heed.legend(
             "shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0,
             "largest",
-            (t) =>
-                heed.theme.bar.map((x, i) => Math.round(heed.theme.surface[i] +
-                                                        (x - heed.theme.surface[i]) * 0.55 * t))),
-        picture : () => heed.stepsPicture(heed.current().box),
+            (t) => heed.theme.bar.map(
+                (x, i) =>
+                    Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
+        picture: () => heed.stepsPicture(heed.current().box),
         table() {
             const id = head ? "weights" : spot().id, {view} = home.get(id),
-                  [ rows, cols ] = stored(view);
+                  [rows, cols] = stored(view);
             const cell = (i, j) => (secret(id, i, j) ? "?" : number(id, i, j));
             return {
-                caption : head ? "Weights, queries in rows" : view.name,
-                head : [ "", ...cols ],
-                rows : matrix(id).map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]),
-                all : allRows
+                caption: head ? "Weights, queries in rows" : view.name,
+                head: ["", ...cols],
+                rows: matrix(id).map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]),
+                all: allRows
             };
         },
-        caption : () => {
+        caption: () => {
             const {id, i, j} = spot();
             return secret(id, i, j) ? "" : `${cellName(id, i, j)} = ${number(id, i, j)}`;
         },

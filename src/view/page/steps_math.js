@@ -28,7 +28,7 @@
     /* The keys with the highest score of a row: more than one is a tie. */
     const winners = (row) => {
         const top = Math.max(...row);
-        return top === -Infinity ? [] : row.flatMap((s, j) => (s === top ? [ j ] : []));
+        return top === -Infinity ? [] : row.flatMap((s, j) => (s === top ? [j] : []));
     };
     /* All on the highest score, the first of equal ones. */
     const hardmax = (row) => row.map((_, j) => (j === winners(row)[0] ? 1 : 0));
@@ -38,7 +38,7 @@
         const mean = row.reduce((sum, x) => sum + x / row.length, 0),
               variance = row.reduce((sum, x) => sum + ((x - mean) * (x - mean)) / row.length, 0);
         const scale = 1 / Math.sqrt(variance + eps);
-        return [ row.map((x) => (x - mean) * scale), scale ];
+        return [row.map((x) => (x - mean) * scale), scale];
     };
     /* X + all heads as the norm sees it: rows of [N, 1 / deviation]. */
     const normRows = (m, all) => plus(m.X, all).map((row) => rowNormed(row, m.eps));
@@ -50,7 +50,7 @@
                   (row, i) => row.map((x, j) => x + m.others[i][j] + (m.B_O ? m.B_O[0][j] : 0)));
         if (!m.gain) return {share, all_heads};
         const normed =
-            normRows(m, all_heads).map(([ N ]) => N.map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
+            normRows(m, all_heads).map(([N]) => N.map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
         return {share, all_heads, normed};
     };
 
@@ -59,11 +59,11 @@
     const turn = (theta, width, p, j, back) => {
         const half = width / 2, angle = p * theta ** ((-2 * (j % half)) / width),
               sine = back ? -Math.sin(angle) : Math.sin(angle);
-        return [ [ Math.cos(angle), j ], j < half ? [ -sine, j + half ] : [ sine, j - half ] ];
+        return [[Math.cos(angle), j], j < half ? [-sine, j + half] : [sine, j - half]];
     };
     const rotated = (m, theta, back) => m.map(
         (row, p) => row.map(
-            (_, j) => total(turn(theta, row.length, p, j, back).map(([ f, k ]) => f * row[k]))));
+            (_, j) => total(turn(theta, row.length, p, j, back).map(([f, k]) => f * row[k]))));
 
     /* All that follows from m: {X, Z or none, W_Q, W_K, W_V, B_Q, B_K, B_V or none, rotary: theta
      * or none, beta, causal, hard, hidden: 0 or 1 a key; W_h or none, others, B_O or none, gain or
@@ -72,7 +72,7 @@
         const memory = m.Z || m.X;
         const Q = project(m.X, m.W_Q, m.B_Q), K = project(memory, m.W_K, m.B_K),
               V = project(memory, m.W_V, m.B_V);
-        const turned = m.rotary ? {Q_R : rotated(Q, m.rotary), K_R : rotated(K, m.rotary)} : {};
+        const turned = m.rotary ? {Q_R: rotated(Q, m.rotary), K_R: rotated(K, m.rotary)} : {};
         const raw = product(turned.Q_R || Q, transpose(turned.K_R || K));
         const unseen = (i, j) => (m.causal && j > i) || m.hidden[j];
         const scaled = raw.map((row) => row.map((s) => m.beta * s)),
@@ -104,21 +104,21 @@
             return g.map((x, j) => scale * (x - mean - N[j] * along));
         });
         const ofGain = dY.map((row, i) => row.map((d, j) => d * rows[i][0][j]));
-        return {dY, dgain : sums(ofGain), dbias : sums(dY), dU};
+        return {dY, dgain: sums(ofGain), dbias: sums(dY), dU};
     };
     const throughLayer = (m, r) => {
-        const back = m.gain ? throughNorm(m, r) : {dU : r.all_heads};
+        const back = m.gain ? throughNorm(m, r) : {dU: r.all_heads};
         return {
             ...back,
-            dB_O : sums(back.dU),
-            dW_h : product(transpose(r.output), back.dU),
-            dO : product(back.dU, transpose(m.W_h))
+            dB_O: sums(back.dU),
+            dW_h: product(transpose(r.output), back.dU),
+            dO: product(back.dU, transpose(m.W_h))
         };
     };
     /* A hard selection passes on what the soft one would. */
     const gradients = (m, r, target) => {
         const memory = m.Z || m.X, soft = r.scores.map(softmax);
-        const end = m.W_h && !target ? throughLayer(m, r) : {dO : minus(r.output, target)},
+        const end = m.W_h && !target ? throughLayer(m, r) : {dO: minus(r.output, target)},
               dO = end.dO;
         const dV = product(transpose(r.weights), dO), dP = product(dO, transpose(r.V));
         const dS = soft.map((row, i) => {
@@ -127,7 +127,7 @@
         });
         const dR = dS.map((row) => row.map((x) => m.beta * x)), ofQ = product(dR, r.K_R || r.K),
               ofK = product(transpose(dR), r.Q_R || r.Q);
-        const turned = m.rotary ? {dQ_R : ofQ, dK_R : ofK} : {},
+        const turned = m.rotary ? {dQ_R: ofQ, dK_R: ofK} : {},
               dQ = m.rotary ? rotated(ofQ, m.rotary, true) : ofQ,
               dK = m.rotary ? rotated(ofK, m.rotary, true) : ofK;
         const back = product(dQ, transpose(m.W_Q)),
@@ -141,21 +141,20 @@
             ...turned,
             dQ,
             dK,
-            dW_Q : product(transpose(m.X), dQ),
-            dW_K : product(transpose(memory), dK),
-            dW_V : product(transpose(memory), dV),
-            dB_Q : sums(dQ),
-            dB_K : sums(dK),
-            dB_V : sums(dV),
-            dX : m.Z ? back : plus(back, behind),
-            dZ : behind,
+            dW_Q: product(transpose(m.X), dQ),
+            dW_K: product(transpose(memory), dK),
+            dW_V: product(transpose(memory), dV),
+            dB_Q: sums(dQ),
+            dB_K: sums(dK),
+            dB_V: sums(dV),
+            dX: m.Z ? back : plus(back, behind),
+            dZ: behind,
         };
     };
     const loss = (g) => total((g.dY || g.dU || g.dO).flat().map((x) => (x * x) / 2));
 
     /* Largest difference of two matrices of one shape. */
-    const distance = (a, b) => Math.max(
-        0,
+    const distance = (a, b) => Math.max(0,
         ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
