@@ -74,7 +74,7 @@ OMP_tsan    := $(OPENMP)
 OMP_debug   := $(OPENMP)
 OMP      := $(OMP_$(VARIANT))
 
-WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wno-missing-field-initializers
 ifdef WERROR
 WARN += -Werror
 endif

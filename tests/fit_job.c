@@ -14,7 +14,7 @@ static const heed_option tiny_options[] = {
 static const heed_option program_options[] = {
     {"data", HEED_TEXT, "", 0, 0, NULL, "of the program", "Program"}, {0}};
 
-bool tiny_init(void *self, heed_store *s, const heed_config *f) {
+bool tiny_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     int hidden = (int)heed_config_int(f, "hidden");
     heed_linear_init(&m->hidden, s, "hidden", (heed_linear_args){.in = 2, .out = hidden});

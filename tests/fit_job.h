@@ -24,7 +24,7 @@ typedef struct {
 
 extern const heed_model tiny_model;
 extern const heed_model *const tiny_models[];
-bool tiny_init(void *self, heed_store *s, const heed_config *f);
+bool tiny_init(void *self, heed_store *s, const void *f);
 
 typedef struct {
     heed_ctx *c;

@@ -378,7 +378,7 @@ TEST(fit_machine_has_a_load) {
 
 /* ---- parameters without a gradient ---- */
 
-static bool init_with_spare(void *self, heed_store *s, const heed_config *f) {
+static bool init_with_spare(void *self, heed_store *s, const void *f) {
     heed_param(s, "spare", "one", 1, (int[]){2});
     return tiny_init(self, s, f);
 }

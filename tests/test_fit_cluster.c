@@ -74,7 +74,7 @@ typedef struct {
 
 enum { WIDTH = 8, TABLE = 1875 }; /* rows of the table for each unit of the setting `hidden` */
 
-static bool net_init(void *self, heed_store *s, const heed_config *f) {
+static bool net_init(void *self, heed_store *s, const void *f) {
     net *m = self;
     int rows = TABLE * (int)heed_config_int(f, "hidden");
     m->recompute = heed_config_bool(f, "recompute");

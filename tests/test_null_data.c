@@ -180,8 +180,6 @@ TEST(null_is_accepted_in_model) {
     CALL(heed_model_eval_batches(NULL, NULL, NULL, 1));
     CALL(heed_model_epoch_batches(NULL, NULL, NULL, 1));
     CALL(heed_model_config(NULL, NULL, NULL));
-    CALL(heed_model_check(NULL, NULL));
-    CALL(heed_model_check(&model, NULL));
     CALL(heed_preset_apply(NULL, NULL, NULL, NULL));
     close_everything(&l);
 }

@@ -64,8 +64,7 @@ typedef struct {
     bool varied;     /* batches differ in size */
     bool split;      /* the checksum depends on what is kept for validation */
     int ahead;       /* a position's row of logits predicts the token so many positions after it */
-    const heed_option *options;       /* its settings, ended by {0} */
-    const heed_condition *conditions; /* when some of these have an effect */
+    const heed_option *options; /* its settings, ended by {0} */
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
     /* The number of items of a class in the training part; label -1: of all classes. */

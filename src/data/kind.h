@@ -38,7 +38,7 @@ int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, 
      ", by name or by number from 1; without it, by their usual names",                            \
      group},                                                                                       \
     {                                                                                              \
-        "header", HEED_CHOICE, "auto", 0, 0, "auto|yes|no",                                        \
+        "header", HEED_TEXT, "auto", 0, 0, "auto|yes|no",                                          \
             "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
             "names, and if it is unlike the others this is asked for",                             \
             group                                                                                  \

@@ -29,7 +29,6 @@ typedef struct {
     bool lora;
     const char *lora_train; /* trained besides the adapters: a list of patterns */
 } heed__settings;
-extern const heed_condition heed__fit_conditions[];
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
 bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
@@ -181,7 +180,6 @@ void heed__run_config_free(heed__run_config *k); /* everything except the config
 HEED_EXPORT_END
 bool heed__model_usable(const heed_model *m); /* has what every model must have */
 bool heed__size_of_data(const char *key);     /* the tokenizer or labels.txt gives it */
-bool heed__option_in(const heed_option *o, const char *key); /* o: a table ended by {0}, or NULL */
 
 /* ---- labels.c ---- */
 

@@ -69,15 +69,15 @@ static bool compares(comparison *k) {
 static bool read_as_first(const comparison *k, heed_config *f) {
     static const char *const own[] = {"tokenizer", "source-tokenizer", "mean",
                                       "std",       "token-cache",      NULL};
-    const heed_option *o = heed_model_data(k->first->model)->options;
+    const heed_option *options = heed_model_data(k->first->model)->options;
     bool ok = heed_config_set(f, "data", heed_config_text(k->first->config, "data"), "data",
                               HEED_FROM_FLAG);
-    for (; ok && o->name; o++) {
-        bool kept = heed__option_in(k->first->model->options, o->name);
-        for (int i = 0; own[i]; i++) kept = kept || strcmp(own[i], o->name) == 0;
-        if (!kept)
-            ok = heed_config_set(f, o->name, heed_config_text(k->first->config, o->name), o->name,
-                                 HEED_FROM_FLAG);
+    for (int i = 0; ok && i < heed_config_count(k->first->config); i++) {
+        const char *value, *key = heed_config_at(k->first->config, i, &value)->name;
+        bool taken =
+            heed_option_find(options, key) && !heed_option_find(k->first->model->options, key);
+        for (int j = 0; own[j]; j++) taken = taken && strcmp(own[j], key) != 0;
+        if (taken) ok = heed_config_set(f, key, value, key, HEED_FROM_FLAG);
     }
     return ok;
 }

@@ -15,17 +15,25 @@ static void put(heed_text *out, char mark, const heed_config *f, const char *key
 }
 
 /* A model's default for a setting that all training runs share is not a setting of the model. */
-static bool of_model(const heed_option *o) { return !heed__option_in(heed_fit_options, o->name); }
+static bool of_model(const heed_model *m, const char *key) {
+    return heed_option_find(m->options, key) && !heed_option_find(heed_fit_options, key);
+}
 
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
     char mark = ';';
     bool adapted = heed_config_int(f, "lora") > 0;
     const char *const *lora = heed__lora_settings;
-    for (const heed_option *o = m->options; o && o->name; o++)
-        mark = mark_for(heed_config_text(f, o->name), mark);
+    int count = heed_config_count(f);
+    const char *key, *value;
+    for (int i = 0; i < count; i++) {
+        key = heed_config_at(f, i, &value)->name;
+        if (heed_option_find(m->options, key)) mark = mark_for(value, mark);
+    }
     for (int i = 0; adapted && lora[i]; i++) mark = mark_for(heed_config_text(f, lora[i]), mark);
-    for (const heed_option *o = m->options; o && o->name; o++)
-        if (of_model(o)) put(out, mark, f, o->name);
+    for (int i = 0; i < count; i++) {
+        key = heed_config_at(f, i, NULL)->name;
+        if (of_model(m, key)) put(out, mark, f, key);
+    }
     for (int i = 0; adapted && lora[i]; i++) put(out, mark, f, lora[i]);
     return heed_text_add(out, "%s", "");
 }

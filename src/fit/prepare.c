@@ -62,7 +62,7 @@ static bool read_settings(heed__fitting *f) {
     const heed_fit_args *a = f->a;
     f->settings.c = f->c;
     if (!heed__cluster_check(f->c, a->cluster) || !heed__start_head(a)) return false;
-    if (!heed_model_check(a->model, a->config) || !heed__settings_read(f->c, a->config, &f->set) ||
+    if (!heed_config_check(a->config) || !heed__settings_read(f->c, a->config, &f->set) ||
         !agree_on_seed(f))
         return false;
     f->bound[0] = bound_of(a->config, "vocab");

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-bool heed__option_in(const heed_option *o, const char *key) {
-    for (; o && o->name; o++)
-        if (strcmp(o->name, key) == 0) return true;
-    return false;
-}
-
 /* A program that trains may have custom settings in config.conf: they are kept as text. */
 static bool find_foreign(heed__run_config *k, const heed_option *const *tables) {
     size_t count = 0;
@@ -22,8 +16,8 @@ static bool find_foreign(heed__run_config *k, const heed_option *const *tables) 
         size_t n = strcspn(line, " \t=#");
         bool pair = n > 0 && line[n + strspn(line + n, " \t")] == '=';
         line[n] = 0;
-        bool known = heed__option_in(k->foreign, line);
-        for (int i = 0; tables[i] && !known; i++) known = heed__option_in(tables[i], line);
+        bool known = heed_option_find(k->foreign, line);
+        for (int i = 0; tables[i] && !known; i++) known = heed_option_find(tables[i], line);
         if (!pair || known) continue;
         if (!heed__grow(k->text.c, &k->foreign, &k->capacity, count + 2, sizeof *k->foreign))
             return false;

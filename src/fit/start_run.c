@@ -50,11 +50,6 @@ heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const 
 /* Sizes that the data of the new run decides. */
 static const char *const of_data[] = {"vocab", "source-vocab", "classes", NULL};
 
-static const heed_option *find(const heed_option *o, const char *name) {
-    while (o && o->name && strcmp(o->name, name) != 0) o++;
-    return o && o->name ? o : NULL;
-}
-
 /* Whether a value of the run's model is one of this model's. */
 static bool accepts(const heed_option *o, const char *value) {
     double v = 0;
@@ -66,12 +61,10 @@ static bool accepts(const heed_option *o, const char *value) {
                ((o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max));
     case HEED_BOOL:
         return strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
-    case HEED_CHOICE:
+    case HEED_TEXT:
         for (const char *at = o->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
             if (strncmp(at, value, n) == 0 && (at[n] == '|' || at[n] == 0)) return true;
-        return false;
-    case HEED_TEXT:
-        return true;
+        return !o->choices;
     }
     return false;
 }
@@ -84,19 +77,18 @@ static bool take(heed_config *f, const char *key, const char *value, heed_text *
            (!said || heed_text_add(said, "%s%s = %s", said->n ? ", " : "", key, value));
 }
 
-/* Of a setting that a table has twice, the first one counts. */
 static bool take_model(heed_config *f, const heed_model *m, const heed_run *run, heed_text *said) {
-    for (const heed_option *o = m->options; o && o->name; o++) {
-        bool fixed = heed__option_in(heed_fit_options, o->name);
-        fixed = fixed || find(m->options, o->name) != o; /* of two with one name the first counts */
-        for (int i = 0; of_data[i]; i++) fixed = fixed || strcmp(of_data[i], o->name) == 0;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *key = heed_config_at(f, i, NULL)->name;
+        const heed_option *o = heed_option_find(m->options, key);
+        bool fixed = !o || heed_option_find(heed_fit_options, key);
+        for (int j = 0; of_data[j]; j++) fixed = fixed || strcmp(of_data[j], key) == 0;
         /* The id of a token, which another tokenizer gives to another one. */
-        fixed = fixed || (strcmp(o->name, "segment-token") == 0 &&
+        fixed = fixed || (strcmp(key, "segment-token") == 0 &&
                           heed_config_rank(f, "tokenizer") != HEED_FROM_DEFAULT);
-        if (fixed || find(m->options, o->name) != o || !find(run->model->options, o->name))
-            continue;
-        const char *value = heed_config_text(run->config, o->name);
-        if (accepts(o, value) && !take(f, o->name, value, said)) return false;
+        if (fixed || !heed_option_find(run->model->options, key)) continue;
+        const char *value = heed_config_text(run->config, key);
+        if (accepts(o, value) && !take(f, key, value, said)) return false;
     }
     return !run->model->chosen || run->model->chosen(run->self, f);
 }
@@ -105,9 +97,9 @@ static bool take_model(heed_config *f, const heed_model *m, const heed_run *run,
  * The dense layer of its pooler, if it has one, is for the output of [CLS]. */
 static bool take_brackets(heed_config *f, const heed_model *m, const heed_run *run,
                           heed_text *said) {
-    if (!heed_model_data(run->model)->mask || !find(m->options, "bracket")) return true;
-    const heed_option *pool = find(m->options, "pool");
-    bool pooler = pool && accepts(pool, "cls") && find(run->model->options, "pooler") &&
+    if (!heed_model_data(run->model)->mask || !heed_option_find(m->options, "bracket")) return true;
+    const heed_option *pool = heed_option_find(m->options, "pool");
+    bool pooler = pool && accepts(pool, "cls") && heed_option_find(run->model->options, "pooler") &&
                   heed_config_bool(run->config, "pooler");
     return take(f, "bracket", "true", said) && (!pooler || take(f, "pool", "cls", said));
 }
@@ -139,8 +131,8 @@ static bool check_data(heed_ctx *c, const heed_model *m, const heed_run *run) {
     static const char *const keys[] = {"vocab", "image-size"};
     bool any = false;
     for (int i = 0; i < 2; i++) {
-        bool has = find(m->options, keys[i]) != NULL;
-        if (has && find(run->model->options, keys[i])) return true;
+        bool has = heed_option_find(m->options, keys[i]) != NULL;
+        if (has && heed_option_find(run->model->options, keys[i])) return true;
         any = any || has;
     }
     const heed_data_kind *to = heed_model_data(m);

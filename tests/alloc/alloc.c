@@ -136,7 +136,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
-    model->init(self, store, s.f);
+    heed_model_init(model, self, store, s.f);
     heed_optim_args rate = heed_optim_defaults(r);
     rate.lr = 1e-3f;
     rate.decay = 0.1f;

@@ -113,7 +113,7 @@ LEGEND, SIDE, CONTROLS = ("heed.id('%s').textContent" % id for id in ("legend", 
 FLOW, TABLE, WHY = "document.querySelector('.flow').textContent", "document.querySelectorAll('#table tbody tr').length", "document.querySelector('#controls .why')?.textContent"
 BARS = "[...document.querySelectorAll('#side > .bars:last-of-type .row')].map(r => [r.textContent, parseFloat(r.querySelector('.bar span').style.width) / 100, r.querySelector('.value').textContent])"
 FILLED = "new Promise(f => { const look = () => document.querySelector('#table td') ? f() : setTimeout(look, 20); look(); })"
-LOCK, LINES, TALL = SIDE[:-12] + ".querySelector('.lock').textContent", "document.querySelector('#view-head p').textContent", "document.querySelector('#view-head .tall canvas')"
+LOCK, LINES, TALL = SIDE[:-12] + ".querySelector('.lock').textContent", "document.querySelector('#view-head p.small').textContent", "document.querySelector('#view-head .tall canvas')"
 SIGHT = f"(c => [c.clientHeight < innerHeight && c.parentNode.clientHeight > 9000, c.parentNode.parentNode.scrollTop])({TALL})"
 ENDS = "[heed.scaleOf(heed.matrix()), Math.max(...heed.data.records.map(r => r.blocks[0].end)), Math.max(...heed.data.records.map(r => heed.weights(r.blocks[0], 'mean').max))]"
 MAPS = "[...new Set(heed.current().table().all().slice(1).map(row => row[0]))]"
@@ -225,6 +225,8 @@ CASES = [
     ("a row sums to 1", "text#view=qk&row=7&column=2&layer=2&head=3", [], "heed.math.sum([...heed.weights(heed.block(), 2).data.subarray(54, 63)])", near(1, 1e-4)),
     ("q·k, scaled, masked and through the softmax is the model's weight", "", [], FLOW, re.compile("agrees")),
     ("so is the additive form, for every key", "additive#view=qk&row=3&column=2", [], f"{FLOW} + heed.current().table().rows.length", re.compile(r"v·tanh\(W s \+ U h\).*agrees5$")),
+    ("what is not in the page is said, also when it is saved", "text#view=qk", ["heed.block().qk = false", "heed.drawNow()"], "save svg", re.compile("<title>q and k of this layer are not in the page: it was written without them.</title>")),
+    ("and on the page", "", [], "[...document.querySelectorAll('#view-qk > *')].map(e => e.hidden).join() + document.querySelector('#view-qk .lead').textContent", re.compile("^false,trueq and k of this layer are not")),
     ("the table has every row of a small matrix, in words", "text#view=matrix&table=1&row=7", [FILLED], TABLE + " + document.querySelector('#table td').getAttribute('aria-label')", re.compile("^9.*attends")),
     ("of a large one the chosen row", "large#view=matrix&table=1&row=8", [FILLED], TABLE, 1),
     ("a triangle is read back", "gpt#view=head", [], "heed.block().triangle && heed.matrix().at(0, 5) === 0 && Math.abs(heed.matrix().at(0, 0) - 1) < 1e-6", True),

@@ -98,12 +98,13 @@ static void print_object(program *p, const heed_data *d) {
     const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(k));
     const heed_images_info *v = heed_images_about(heed_captions_images(k));
     json_t *o = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "data",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I}", "data",
         heed_config_text(p->flags, "data"), "captions", (json_int_t)a->captions, "pictures",
         (json_int_t)a->pictures, "val_captions", (json_int_t)(d->no_val ? 0 : a->val_captions),
         "val_pictures", (json_int_t)(d->no_val ? 0 : a->val_pictures), "fewest",
         (json_int_t)a->fewest, "most", (json_int_t)a->most, "directions", *d->sided != 0, "blank",
-        (json_int_t)t->blank, "left_out", (json_int_t)t->left_out, "cut", (json_int_t)t->cut.texts);
+        (json_int_t)t->blank, "left_out", (json_int_t)t->left_out, "cut", (json_int_t)t->cut.texts,
+        "empty", (json_int_t)t->empty);
     json_object_update_new(
         o, json_pack(
                "{s:s, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:I, s:o, s:o}", "tokenizer",

@@ -234,7 +234,8 @@ static json_t *info_json(const program *p, heed_images *k) {
         json_array_append_new(bad, json_pack("{s:o, s:s}", "path", json_text(path), "why", why));
     size_t conflicts = show_conflicts(k, conflicting);
     return json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I}",
+        "{s:s, s:s, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:I, "
+        "s:I}",
         "data", heed_config_text(p->flags, "data"), "kind", a->kind, "train",
         (json_int_t)a->count[HEED_TRAIN_PART], "val", (json_int_t)a->count[HEED_VAL_PART], "test",
         (json_int_t)a->count[HEED_TEST_PART], "image_size", a->view.size, "channels",
@@ -242,7 +243,8 @@ static json_t *info_json(const program *p, heed_images *k) {
         json_doubles(a->view.mean, a->view.channels), "std",
         json_doubles(a->view.deviation, a->view.channels), "duplicates", (json_int_t)overlap_of(k),
         "conflicts", (json_int_t)conflicts, "conflicting", conflicting, "classes", classes,
-        "skipped", bad, "chosen", choices_json(&p->chosen), "ignored", (json_int_t)a->others);
+        "skipped", bad, "chosen", choices_json(&p->chosen), "ignored", (json_int_t)a->others,
+        "empty", (json_int_t)a->empty);
 }
 
 void check_pictures(program *p, heed_data *d) {

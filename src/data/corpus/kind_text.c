@@ -13,19 +13,18 @@ static const heed_option options[] = {
      "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",
      "Text"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
-    {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
+    {"packing", HEED_TEXT, "blocks", 0, 0, "blocks|lines",
      "a row is a window of the whole text, or one line", "Text"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Text"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
-    {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
+    {"split", HEED_TEXT, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
     {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
      "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
      "not those of char and byte, which are read as fast without it",
      "Text"},
+    HEED_WHEN("token-cache", "tokenizer!=char|byte"),
     {0}};
-
-static const heed_condition conditions[] = {{"token-cache", "tokenizer!=char|byte"}, {0}};
 
 static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
                                        heed__watch *watch) {
@@ -141,8 +140,8 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
 #define TEXTS                                                                                      \
     .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \
     .example = "book.txt", .lines = true, .perplexity = true, .varied = true, .options = options,  \
-    .conditions = conditions, .open = open_data, .close = close_data,                              \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches
+    .open = open_data, .close = close_data, .eval_batches = eval_batches,                          \
+    .epoch_batches = epoch_batches
 
 const heed_data_kind heed_texts_masked = {TEXTS, .use = "fill", .mask = true, .batch = masked_batch,
                                           .ask = heed__ask_masks};

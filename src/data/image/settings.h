@@ -23,7 +23,7 @@
                   "pixels of the short side, of which the centre is cropped; 0: image-size; -1: "  \
                   "both sides become image-size",                                                  \
                   HEED__PICTURES),                                                                 \
-        HEED__ROW("resample", HEED_CHOICE, "bilinear", 0, 0, "bilinear|bicubic|lanczos|nearest",   \
+        HEED__ROW("resample", HEED_TEXT, "bilinear", 0, 0, "bilinear|bicubic|lanczos|nearest",     \
                   "how pixels are interpolated", HEED__PICTURES),                                  \
         HEED__ROW("strict", HEED_BOOL, "false", 0, 0, NULL,                                        \
                   "a picture that cannot be decoded is an error, not skipped", HEED__PICTURES),    \

@@ -32,7 +32,7 @@ static const heed_option label_options[] = {
     HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
-    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+    {"truncate", HEED_TEXT, "head", 0, 0, "head|tail|head+tail",
      "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
