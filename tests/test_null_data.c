@@ -315,11 +315,12 @@ TEST(null_is_accepted_in_view) {
     CALL(heed_heatmaps_png(NULL, NULL, 1, NULL));
     CALL(heed_panels_png(NULL, NULL, NULL));
     CALL(heed_panels_svg(NULL, NULL, NULL));
-    CALL(heed_overlay_png(NULL, NULL, NULL));
-    CALL(heed_overlay_svg(NULL, NULL, NULL));
-    CALL(heed_overlay_text(NULL, 0, 1, NULL));
-    CALL(heed_overlay_text(NULL, 0, 1, &l.text));
-    CALL(heed_overlay_text(zero, 0, 1, NULL));
+    CALL(heed_record_png(NULL, NULL, NULL));
+    CALL(heed_record_svg(l.c, NULL, NULL));
+    CALL(heed_record_view_of(NULL, 0));
+    CALL(heed_view_map_free(NULL));
+    CALL(heed_view_matrix(l.c, NULL, 0, NULL));
+    CALL(heed_view_rows(l.c, NULL, true, true, NULL));
     CALL(heed_page_size(NULL));
     CALL(heed_page_write(NULL, NULL, NULL));
     close_everything(&l);

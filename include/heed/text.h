@@ -91,6 +91,9 @@ void heed_table_text(const heed_table *t, int width, heed_text *out);
 char *heed_format_count(char text[32], uint64_t n);        /* "1,234,567" */
 char *heed_format_bytes(char text[32], double bytes);      /* "12.3 MB" */
 char *heed_format_duration(char text[32], double seconds); /* "65s", "2m 05s", "2h 03m"; "?" */
+/* A share p of `all`, 1 or 100, with as many decimals, `least` to `most`, as show that it is
+ * neither 0 nor all: "0.99", ">0.9999". */
+const char *heed_format_share(char text[16], double p, double all, int least, int most);
 /* A word for a POSIX shell, quoted if needed; cut to fit size. */
 const char *heed_format_shell(char *text, size_t size, const char *word);
 /* A token in a line of text: a newline as \n, a tab as \t, a lone space as "␣", anything invisible

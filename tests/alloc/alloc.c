@@ -285,11 +285,11 @@ static bool pictures_read(void *data) {
     return ok;
 }
 
-/* A sheet, a heat map and an overlay drawn into the file. */
+/* A sheet, a heat map and a map over a picture drawn into the file. */
 static bool pictures_drawn(void *data) {
     const char *png = data;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    const heed_real values[] = {1, 2, 3, 40}, *maps[] = {values};
+    const heed_real values[] = {1, 2, 3, 40};
     const char *names[] = {"one", "a class of a long name"};
     const heed_tile tile = {jpeg_progressive_pixels, 18, 11, 3, {"caption", "second"}};
     heed_sheet_png(c, &(heed_sheet){"title", 1, 0, 0, &tile}, png);
@@ -301,17 +301,13 @@ static bool pictures_drawn(void *data) {
                                      .col_labels = names,
                                      .numbers = true},
                      png);
-    const heed_overlay overlay = {.title = "title",
-                                  .pixels = jpeg_progressive_pixels,
-                                  .width = 18,
-                                  .height = 11,
-                                  .channels = 3,
-                                  .rows = 2,
-                                  .cols = 2,
-                                  .count = 1,
-                                  .maps = maps};
-    heed_overlay_png(c, &overlay, png);
-    heed_overlay_svg(c, &overlay, png);
+    const heed_heatmap over = {.rows = 1,
+                               .cols = 4,
+                               .values = values,
+                               .grid_cols = 2,
+                               .picture = &(heed_tile){jpeg_progressive_pixels, 18, 11, 3, {0}}};
+    heed_heatmap_png(c, &over, png);
+    heed_heatmaps_svg(c, &over, 1, png);
     bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;

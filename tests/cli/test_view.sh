@@ -167,7 +167,7 @@ head -1 out >a.json
 run view a.npz --html a.html
 status 0
 says "encoder.0"
-holds grep -q 'id="x0.0.q.0"' a.html
+holds grep -q 'id="w0.0.q.0"' a.html
 run view a.npz --no-qk --html lean.html
 holds test "$(grep -c 'id="x0' lean.html)" = 0
 run view a.json --html b.html

@@ -74,7 +74,7 @@ def test_train_mlm_and_everything_of_it():
     whole = record.words()
     assert whole.axes[0].labels[1] == "Paris" and np.allclose(whole.blocks[0].weights.sum(2), 1) and whole.blocks[0].q is None
     kept = record.blocks[0].weights
-    assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
+    assert record.text(head=1).startswith("encoder, layer 1 of 1, head 2")
     scales = {record.text(head=h).rstrip().rsplit("\n", 1)[-1] for h in range(len(block.heads))}
     assert len(scales) == 1 and len(block.heads) > 1, scales  # of the layer, for each of its heads
     for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
@@ -465,10 +465,10 @@ def test_pairs_labels_pictures():
     assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.png")[0][0] == run.classify(red / 255)[0][0]
     record = run.attend(red)
     assert record.blocks[0].keys.grid == (2, 2, 1)
-    for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself
+    for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "patch 2,1"), (dict(head=-1, query=-1), 1, "patch 2,2")):  # beside the picture itself
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
-        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
+        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"attention of {of}, layer 1 of 1" in drawn
         assert "Attention alone is no explanation" in written(drawn)
     run.net["encoder.0.attn.qkv.weight"].array[:] *= 40  # heads that differ have one scale, also alone
     record, scales = run.attend(red), set()

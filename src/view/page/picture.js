@@ -44,7 +44,7 @@
         const along = (i) => at(i, c) * (1 - x + c) + at(i, c + 1) * (x - c);
         return along(r) * (1 - y + r) + along(r + 1) * (y - r);
     };
-    /* As src/view/overlay.c draws it: the picture in grey, lightened if it is dark, since dark
+    /* As src/view/figure.c draws it: the picture in grey, lightened if it is dark, since dark
      * colours are not seen over it (on a dark page, where bright ones are much, darkened if it is
      * bright); over it colour where a weight is above the uniform one, the more opaque the more it
      * is, so that the picture can be recognised at any strength. Of other maps, what differs from 0

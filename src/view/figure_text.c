@@ -1,6 +1,6 @@
-/* heatmap.c -- a labelled matrix in the terminal. Cells contain numbers if these fit, with a few
- * long rows split into bands; else cells are one or two characters wide, and if these are too many,
- * several are drawn as one. */
+/* figure_text.c -- a labelled matrix in the terminal, as colours or letters. Cells contain numbers
+ * if these fit, with a few long rows split into bands; else cells are one or two characters wide,
+ * and if these are too many, several are drawn as one. Over a picture each row is a small panel. */
 #include "core/core.h"
 #include "text/text.h"
 #include "view/draw.h"
@@ -10,6 +10,87 @@
 #include <string.h>
 
 enum { MIN_CELL = 4, MAX_CELL = 12, MAX_LABEL = 16, READABLE = 6, FEW_ROWS = 17, TALLEST = 12 };
+
+/* ---- colours and letters ---- */
+
+/* The nearest of the 6x6x6 colours of a 256-colour terminal. Its steps are 0, 95, 135 .. 255. */
+static int color256(heed__rgb c) {
+    int part[3] = {c.r, c.g, c.b}, level[3];
+    for (int i = 0; i < 3; i++) {
+        level[i] = part[i] < 48 ? 0 : part[i] < 115 ? 1 : (part[i] - 35) / 40;
+        if (level[i] > 5) level[i] = 5;
+    }
+    return 16 + 36 * level[0] + 6 * level[1] + level[2];
+}
+
+static void put_color(heed_text *out, heed_terminal terminal, int ground, heed__rgb c) {
+    if (terminal == HEED_TRUECOLOR)
+        heed_text_add(out, "\033[%d;2;%d;%d;%dm", ground, c.r, c.g, c.b);
+    else
+        heed_text_add(out, "\033[%d;5;%dm", ground, color256(c));
+}
+
+/* `width` blanks on the colour of a share of the scale, or without colours as many letters: below
+ * 0, which only those show, a to i. */
+static void put_shade(heed_text *out, heed_terminal terminal, double share, int width) {
+    bool below = share < 0;
+    int at = (int)floor((share == share ? fmin(fabs(share), 1) : 0) * 9.999);
+    char letter = terminal != HEED_ASCII ? ' ' : (below ? " abcdefghi" : " .:-=+*#%@")[at];
+    if (terminal != HEED_ASCII) put_color(out, terminal, 48, heed__viridis(share));
+    for (int i = 0; i < width; i++) heed_text_put(out, &letter, 1);
+}
+
+/* A number, aligned right and followed by a blank, in black or white on that colour. */
+static void put_on_shade(heed_text *out, heed_terminal terminal, double share, int width,
+                         const char *number) {
+    put_color(out, terminal, 48, heed__viridis(share));
+    heed_text_add(out, "\033[38;5;%dm%*s \033[0m", share > 0.6 ? 16 : 231, width - 1, number);
+}
+
+/* A half block: two points, one above the other. */
+static void put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower) {
+    put_color(out, terminal, 38, upper);
+    put_color(out, terminal, 48, lower);
+    heed_text_put(out, "▀", strlen("▀"));
+}
+
+/* Ends the colours of a line. */
+static void put_plain(heed_text *out, heed_terminal terminal) {
+    if (terminal != HEED_ASCII) heed_text_put(out, "\033[0m", 4);
+}
+
+/* "   0 [colours] 42  percent of a row's attention; brighter is more", without colours less the
+ * last: a picture says that darker is more. */
+typedef struct {
+    double lo, hi, times;
+    bool above; /* some values are above hi */
+    const char *unit;
+    int indent, width; /* width of the blanks before it, and of the terminal */
+} legend;
+
+static void put_legend(heed_text *out, heed_terminal terminal, legend l) {
+    char lo[32], hi[32], unit[160];
+    snprintf(lo, sizeof lo, "%.3g", l.times * l.lo);
+    snprintf(hi, sizeof hi, "%.3g%s", l.times * l.hi, l.above ? " and more" : "");
+    snprintf(unit, sizeof unit, "%.120s%s", l.unit,
+             terminal == HEED_ASCII ? "" : "; brighter is more");
+    int steps = 20, rest = (int)(strlen(lo) + strlen(hi)) + 5 + heed_label_columns(unit);
+    if (l.indent + rest + steps > l.width) l.indent = 0;
+    if (rest + steps > l.width) steps = l.width - rest < 8 ? 8 : l.width - rest;
+    bool below = rest + steps > l.width;
+    heed_text_add(out, "%*s %s ", l.indent, "", lo);
+    for (int i = 0; i < steps; i++) put_shade(out, terminal, i / (steps - 1.0), 1);
+    put_plain(out, terminal);
+    heed_text_add(out, " %s  ", hi);
+    if (below) {
+        heed__end_line(out);
+        heed_text_put(out, " ", 1);
+    }
+    heed_label_words(unit, below, l.width, out);
+    heed__end_line(out);
+}
+
+/* ---- the scale ---- */
 
 typedef struct {
     const heed_heatmap *m;
@@ -71,19 +152,16 @@ static void measure(plan *p) {
     const heed_heatmap *m = p->m;
     double least = 0, most = 0;
     char low[32], high[32];
-    p->hi = (double)m->hi;
-    p->lo = (double)m->lo;
+    heed__scale s = heed__scale_of(m, 1);
+    p->lo = s.lo;
+    p->hi = s.hi;
+    p->above = s.above;
     for (size_t i = 0; i < (size_t)m->rows * (size_t)m->cols; i++) {
         double v = (double)m->values[i];
         if (!isfinite(v)) continue;
-        if (m->hi != 0)
-            p->above |= v > p->hi;
-        else if (v > p->hi)
-            p->hi = v;
         least = fmin(least, v);
         most = fmax(most, v);
     }
-    p->hi = fmax(p->hi, fmin(2 * m->uniform, 1));
     p->format = format_for(m, fmax(most, -least));
     number_text(p, least, low);
     number_text(p, most, high);
@@ -155,13 +233,13 @@ static void put_cell(const plan *p, double v, int width) {
     char number[32];
     number_text(p, v, number);
     if (m->terminal != HEED_ASCII) {
-        heed__put_on_shade(p->out, m->terminal, share, width, number);
+        put_on_shade(p->out, m->terminal, share, width, number);
         return;
     }
     int letters = (p->cell ? width : p->least) - p->digits - 2;
     if (m->numbers || letters < 0) letters = 0;
     heed_text_add(p->out, "%*s", p->cell ? 0 : width - p->least, "");
-    heed__put_shade(p->out, HEED_ASCII, share, letters);
+    put_shade(p->out, HEED_ASCII, share, letters);
     heed_text_add(p->out, "%*s ", (p->cell ? width : p->least) - 1 - letters, number);
 }
 
@@ -297,11 +375,11 @@ static void put_line(const dense *d, int row) {
         double share = largest_share(d, row, j);
         double below = d->half && row + 1 < d->rows ? largest_share(d, row + 1, j) : share;
         if (d->half)
-            heed__put_half(d->p->out, kind, heed__viridis(share), heed__viridis(below));
+            put_half(d->p->out, kind, heed__viridis(share), heed__viridis(below));
         else
-            heed__put_shade(d->p->out, kind, share, d->cell);
+            put_shade(d->p->out, kind, share, d->cell);
     }
-    heed__put_plain(d->p->out, kind);
+    put_plain(d->p->out, kind);
     heed__end_line(d->p->out);
 }
 
@@ -348,18 +426,131 @@ static void put_unit(const plan *p) {
         heed__end_line(p->out);
         return;
     }
-    heed__put_legend(p->out, m->terminal,
-                     (heed__legend){.lo = p->lo,
-                                    .hi = p->hi,
-                                    .above = p->above,
-                                    .times = is_percent(m) ? 100 : 1,
-                                    .unit = unit,
-                                    .indent = p->head,
-                                    .width = p->width});
+    put_legend(p->out, m->terminal,
+               (legend){.lo = p->lo,
+                        .hi = p->hi,
+                        .above = p->above,
+                        .times = is_percent(m) ? 100 : 1,
+                        .unit = unit,
+                        .indent = p->head,
+                        .width = p->width});
+}
+
+/* ---- over a picture ---- */
+
+enum { POINTS = 28, APART = 2 };
+
+/* A panel shows the picture (row -1), or a row of the map over it. A point is one column by half a
+ * line. */
+typedef struct {
+    const plan *p;
+    heed__canvas points; /* the picture */
+} over;
+
+/* The end of the scale of a row, which may be its own. */
+static double row_end(const plan *p, int row) {
+    double end = heed__row_end(p->m, row);
+    return end > 0 ? end : p->hi > 0 ? p->hi : 1;
+}
+
+/* The share of the scale at a point, of the picture its lightness; NAN: left out. */
+static double share_at(const over *o, int row, int x, int y) {
+    const heed_heatmap *m = o->p->m;
+    if (row < 0) return heed__grey(heed__canvas_at(&o->points, y * o->points.width + x));
+    int at = y * (m->cols / m->grid_cols) / o->points.height * m->grid_cols +
+             x * m->grid_cols / o->points.width;
+    return value_at(o->p, row, at) / row_end(o->p, row);
+}
+
+/* Points that a map leaves out show the picture in dark grey. */
+static heed__rgb color_at(const over *o, int row, int x, int y) {
+    heed__rgb c = heed__canvas_at(&o->points, y * o->points.width + x);
+    double share = share_at(o, row, x, y);
+    unsigned char grey = (unsigned char)(110 * heed__grey(c));
+    if (row < 0) return c;
+    if (!isfinite(share)) return (heed__rgb){grey, grey, grey};
+    return heed__row_is_share(o->p->m, row) ? heed__viridis(share) : heed__signed_dark(share);
+}
+
+static void put_points(const over *o, int row, int line) {
+    int above = 2 * line, below = above + 1 < o->points.height ? above + 1 : above;
+    for (int x = 0; x < o->points.width; x++)
+        if (o->p->m->terminal == HEED_ASCII) {
+            double a = share_at(o, row, x, above), b = share_at(o, row, x, below);
+            put_shade(o->p->out, HEED_ASCII, ((isfinite(a) ? a : 0) + (isfinite(b) ? b : 0)) / 2,
+                      1);
+        } else
+            put_half(o->p->out, o->p->m->terminal, color_at(o, row, x, above),
+                     color_at(o, row, x, below));
+    put_plain(o->p->out, o->p->m->terminal);
+}
+
+static const char *row_name(const heed_heatmap *m, int row) {
+    return row < 0 ? "picture" : m->row_labels ? m->row_labels[row] : "";
+}
+
+/* Panels [from, to) side by side. */
+static void put_panels(const over *o, int from, int to) {
+    heed_text *out = o->p->out;
+    for (int line = -1; line < (o->points.height + 1) / 2; line++) {
+        for (int i = from; i < to; i++) {
+            if (line < 0)
+                heed__put_label(out, row_name(o->p->m, i), o->points.width, false);
+            else
+                put_points(o, i, line);
+            heed_text_add(out, "%*s", APART, "");
+        }
+        heed__end_line(out);
+    }
+}
+
+/* "Other scales: mean of heads 0 to 0.25, occlusion -0.9 to 0.9; letters a to i are below 0.":
+ * those that end elsewhere than the common one. */
+static void put_scales(const plan *p) {
+    const heed_heatmap *m = p->m;
+    heed_text line = {.c = p->out->c};
+    bool below = false;
+    for (int i = 0; i < m->rows; i++) {
+        if (!heed__row_is_apart(m, i, p->hi)) continue;
+        heed_text_add(&line, "%s %s %.3g to %.3g", line.n ? "," : "Other scales:", row_name(m, i),
+                      heed__row_start(m, i), heed__row_end(m, i));
+        below |= heed__row_start(m, i) < 0;
+    }
+    if (below)
+        heed_text_add(&line, "; %s below 0",
+                      m->terminal == HEED_ASCII ? "letters a to i are" : "blue is");
+    if (!line.n) return;
+    heed_text_add(&line, ".");
+    heed_label_words(line.s, 0, p->width, p->out);
+    heed__end_line(p->out);
+    heed_text_free(&line);
+}
+
+/* Points are square: a cell of the grid covers a whole number of them. */
+static void put_over(plan *p) {
+    const heed_heatmap *m = p->m;
+    const heed_tile *t = m->picture;
+    int cols = m->grid_cols, rows = m->cols / cols, most = rows > cols ? rows : cols;
+    int capacity = p->width < POINTS ? p->width : POINTS;
+    int times = capacity / most > 1 ? capacity / most : 1;
+    over o = {.p = p};
+    if (!heed__canvas_new(p->out->c, &o.points, cols * times, rows * times)) return;
+    heed__canvas_pixels(&o.points, 0, 0, o.points.width, o.points.height,
+                        (heed__pixels){t->pixels, t->width, t->height, t->channels});
+    int per_row = (p->width + APART) / (o.points.width + APART);
+    if (per_row < 1) per_row = 1;
+    for (int from = -1; from < m->rows; from += per_row)
+        put_panels(&o, from, from + per_row < m->rows ? from + per_row : m->rows);
+    p->head = 0;
+    p->above = false;
+    put_unit(p);
+    put_scales(p);
+    heed__free(o.points.rgb);
 }
 
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
     if (!m || !m->values || m->rows < 1 || m->cols < 1) return false;
+    if (m->picture && (!heed__has_pixels(m->picture) || !heed__has_grid(m))) return false;
     plan p = {.m = m, .out = out, .width = m->width >= 20 ? m->width : 100};
     p.head = label_width(m->row_labels, m->rows, 4, clamp(p.width / 4, 8, MAX_LABEL));
     measure(&p);
@@ -367,13 +558,15 @@ bool heed_heatmap_text(const heed_heatmap *m, heed_text *out) {
         heed_label_words(m->title, 0, p.width, out);
         heed__end_line(out);
     }
-    if (!choose_cells(&p))
+    if (m->picture)
+        put_over(&p);
+    else if (!choose_cells(&p))
         put_dense(&p);
     else
         for (int from = 0, to; from < m->cols; from = to) {
             to = band_end(&p, from, p.band);
             put_band(&p, from, to);
         }
-    put_unit(&p);
+    if (!m->picture) put_unit(&p);
     return heed_ctx_status(out->c) == HEED_OK;
 }
