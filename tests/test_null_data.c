@@ -186,7 +186,7 @@ TEST(null_is_accepted_in_model) {
 
 TEST(null_is_accepted_in_fit) {
     everything l = open_everything();
-    CALL(heed_fit(NULL, NULL));
+    CALL(heed_train(NULL, NULL));
     CALL(heed_run_vacant(NULL, NULL, false));
     CALL(heed_run_recover(NULL, NULL));
     CALL(heed_run_resumable(NULL, NULL));

@@ -1,5 +1,5 @@
-/* heed/model.h -- the description of a model: one const heed_model, which is all that heed_fit, the
- * analyses, the decoder and the program know about it. */
+/* heed/model.h -- the description of a model: one const heed_model, which is all that heed_train,
+ * the analyses, the decoder and the program know about it. */
 #ifndef HEED_MODEL_H
 #define HEED_MODEL_H
 
@@ -8,7 +8,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* Sums over evaluation batches; heed_fit divides them. */
+/* Sums over evaluation batches; training divides them. */
 typedef struct {
     double loss, weight;    /* sums of loss * items and of items, which the loss averages over */
     double correct, total;  /* correct predictions, and all predictions */
@@ -135,7 +135,7 @@ typedef struct {
      * in s's context. */
     bool (*init)(void *self, heed_store *s, const void *set);
     /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. data:
-     * that of heed_fit_args. */
+     * that of heed_train_args. */
     bool (*batch)(void *self, const heed_data *data, heed_batch_at at, heed_batch *out);
     uint64_t (*eval_batches)(void *self, const heed_data *data, int rows); /* evaluation batches */
     uint64_t (*epoch_batches)(void *self, const heed_data *data,

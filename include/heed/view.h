@@ -115,7 +115,7 @@ typedef struct {
     int layers;                       /* of the model in this stack */
     heed_focus focus; /* the most concentrated head, which is said to be; count 0: none */
     const char *over; /* in what it was compared, " over both inputs"; or NULL */
-    double end;       /* end of the scale of weights; 0: the largest one */
+    double end;       /* end of the scale of weights; 0: that of the layer, heed_record_scale */
     double mass;      /* over a picture: the strongest patches that have this share; 0: all */
     bool numbers;     /* instead of shades */
     bool hide;        /* special tokens are left out */

@@ -33,11 +33,6 @@ const heed_option heed_fit_options[] = {
     {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
     {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL,
      "batches for each update; their loss is that of one large batch", LENGTH},
-    {"accumulate-order", HEED_TEXT, "tree", 0, 0, "tree|sequence",
-     "recorded in config.conf: the order in which the gradients of these batches are added; tree: "
-     "in pairs, for any number of processes; sequence: one after another, as runs of early "
-     "versions do",
-     LENGTH},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, /* 2^53 */
      "seed of initial weights, dropout and batches", LENGTH},
     {"precision", HEED_TEXT, "fp32", 0, 0, "fp32|bf16",
@@ -245,6 +240,32 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
 }
 
 /* ---- patterns ---- */
+
+bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]) {
+    while (**list) {
+        const char *at = *list + strspn(*list, " \t,");
+        size_t n = strcspn(at, ",");
+        *list = at + n;
+        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) n--;
+        if (n == 0) continue;
+        if (n >= HEED__ITEM)
+            return heed_fail(c, HEED_USAGE,
+                             "pattern is too long: %.40s...: expected under %d bytes, found %zu",
+                             at, HEED__ITEM, n);
+        memcpy(item, at, n);
+        item[n] = 0;
+        return true;
+    }
+    return false;
+}
+
+bool heed__no_match(const char *key, const char *pattern, const heed_store *s) {
+    const heed_entry *first = heed_store_at(s, 0);
+    return heed_fail(heed_store_ctx(s), HEED_USAGE,
+                     "`%s` matches no parameter: %s: expected a name or a pattern; hint: names are "
+                     "like '%s', and '*' stands for any run of characters",
+                     key, pattern, first ? first->name : "head.weight");
+}
 
 static bool scale_one(heed_store *store, char *item) {
     heed_ctx *c = heed_store_ctx(store);

@@ -2,7 +2,7 @@
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
-#include "tokenizer/words.h"
+#include "text/classes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,6 +16,7 @@ enum { HEED__VALUE_LIMIT = 16384, HEED__LINE_LIMIT = 4 * HEED__VALUE_LIMIT };
 
 typedef struct {
     const heed_option *o;
+    heed_option *own; /* o, where no table has it; else NULL */
     const char *group;
     char *initial; /* the default if heed_config_set_list gave one; else NULL */
     char *text;    /* canonical: true or false, whole numbers without an exponent */
@@ -212,6 +213,7 @@ static void destroy(heed__owned *object) {
     for (size_t i = 0; i < f->count; i++) {
         heed__free(f->settings[i].initial);
         heed__free(f->settings[i].text);
+        heed__free(f->settings[i].own);
     }
     heed__free(f->settings);
     heed__free(f->conditions);
@@ -253,6 +255,19 @@ static bool add(heed_config *f, const heed_option *o, const char *group) {
     *s = (setting){.o = o, .group = group};
     if (n > f->key_width) f->key_width = n;
     return put_setting(f, s, o->value ? o->value : "", "default", HEED_FROM_DEFAULT);
+}
+
+/* Adds a setting that no table has, as a text. */
+static setting *add_unknown(heed_config *f, const char *key, size_t n) {
+    heed_option *o = heed__alloc(f->c, sizeof *o + n + 1);
+    if (!o) return NULL;
+    *o = (heed_option){.name = memcpy(o + 1, key, n), .kind = HEED_TEXT, .value = ""};
+    if (!add(f, o, "Settings")) {
+        heed__free(o);
+        return NULL;
+    }
+    f->settings[f->count - 1].own = o;
+    return &f->settings[f->count - 1];
 }
 
 /* A row without a group belongs to the group of the row before it, which *group is. */
@@ -449,6 +464,9 @@ typedef struct {
     const char *path;
     size_t line;  /* counted from 1 */
     size_t *seen; /* per setting: the line that set it, 0 none */
+    size_t capacity;
+    const char *const *gone; /* settings that no table has are kept as texts, except these; NULL:
+                                they are errors */
     heed_rank rank;
 } reading;
 
@@ -519,7 +537,12 @@ static bool read_line(reading *r, char *line) {
     char where[512];
     snprintf(where, sizeof where, "%.480s:%zu", r->path, r->line);
     setting *s = find_setting(r->f, key, n);
-    if (!s) return unknown(r->f, key, n, where, r->rank);
+    for (const char *const *gone = s ? NULL : r->gone; gone && *gone; gone++)
+        if (strncmp(*gone, key, n) == 0 && !(*gone)[n]) return true;
+    if (!s && (!r->gone || strcspn(key, " \t#") < n)) return unknown(r->f, key, n, where, r->rank);
+    if (!s && (!(s = add_unknown(r->f, key, n)) ||
+               !heed__grow(r->f->c, &r->seen, &r->capacity, r->f->count, sizeof *r->seen)))
+        return false;
     size_t *seen = &r->seen[s - r->f->settings];
     if (*seen)
         return heed_fail(r->f->c, HEED_DATA, "%s is set twice: %s: lines %zu and %zu", s->o->name,
@@ -549,22 +572,35 @@ static bool read_lines(reading *r, char *text, size_t n) {
     return true;
 }
 
+static bool parse_file(reading r, char *text, size_t n) {
+    r.line = 1;
+    bool ok = heed__grow(r.f->c, &r.seen, &r.capacity, r.f->count, sizeof *r.seen) &&
+              read_lines(&r, text, n);
+    heed__free(r.seen);
+    return ok;
+}
+
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank) {
     if (!f || heed__stopped(f->c)) return false;
-    size_t *seen = heed__alloc_array(f->c, f->count, sizeof *seen);
-    reading r = {.f = f, .path = path, .line = 1, .seen = seen, .rank = rank};
-    bool ok = seen && read_lines(&r, text, n);
-    heed__free(seen);
+    return parse_file((reading){.f = f, .path = path, .rank = rank}, text, n);
+}
+
+static bool read_file(reading r) {
+    size_t n;
+    char *text = (char *)heed__os_read(r.f->c, r.path, FILE_LIMIT, &n);
+    bool ok = text && parse_file(r, text, n);
+    heed__free(text);
     return ok;
 }
 
 bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
-    if (!f || heed__stopped(f->c) || !path) return false;
-    size_t n;
-    char *text = (char *)heed__os_read(f->c, path, FILE_LIMIT, &n);
-    bool ok = text && heed__config_parse(f, path, text, n, rank);
-    heed__free(text);
-    return ok;
+    return f && !heed__stopped(f->c) && path &&
+           read_file((reading){.f = f, .path = path, .rank = rank});
+}
+
+bool heed__config_read_open(heed_config *f, const char *path, const char *const *gone) {
+    return f && !heed__stopped(f->c) &&
+           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .gone = gone});
 }
 
 /* ---- command lines ---- */

@@ -240,7 +240,7 @@ bool heed_view_matrix(heed_ctx *c, const heed_record_view *v, int head, heed_vie
     m->values = out->values = x;
     m->uniform = heed_record_uniform(v->record, v->block, -1);
     m->uniform_mean = v->block->causal;
-    m->hi = (heed_real)v->end;
+    m->hi = (heed_real)(v->end > 0 ? v->end : heed_record_scale(v->record, v->block));
     m->numbers = v->numbers;
     out->weights = m->rows;
     out->even = x && is_even(v, out);
@@ -430,7 +430,7 @@ bool heed_view_rows(heed_ctx *c, const heed_record_view *v, bool each, bool maps
     }
     m->values = out->values;
     m->row_labels = k.labels;
-    m->hi = (heed_real)v->end;
+    m->hi = (heed_real)(over || v->end > 0 ? v->end : heed_record_scale(r, b));
     m->numbers = v->numbers;
     m->units = k.units;
     m->shares = k.shares;

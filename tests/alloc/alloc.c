@@ -159,7 +159,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     heed_close(s.c);
 }
 
-/* heed_fit itself, between evaluations and rows of metrics.csv. */
+/* heed_train itself, between evaluations and rows of metrics.csv. */
 static void count_step(void *user, const heed_report *r) {
     long *calls = user;
     if (r->event == HEED_FIT_STEP && r->step == 2) calls[0] = alloc_calls;
@@ -173,14 +173,14 @@ static void steady_fit(const heed_model *model) {
     path_of(run, sizeof run, "run");
     heed_config_set(s.f, "log-every", "1000", "alloc.c", HEED_FROM_FLAG);
     heed_config_set(s.f, "eval-every", "1000", "alloc.c", HEED_FROM_FLAG);
-    heed_fit(s.c, &(heed_fit_args){.model = model,
-                                   .config = s.f,
-                                   .data = &s.data,
-                                   .run = run,
-                                   .force = true,
-                                   .report = count_step,
-                                   .user = calls});
-    snprintf(what, sizeof what, "%s in heed_fit: %ld allocator calls in 28 steps, error \"%s\"",
+    heed_train(s.c, &(heed_train_args){.model = model,
+                                       .opened = &s.data,
+                                       .config = s.f,
+                                       .run = run,
+                                       .force = true,
+                                       .report = count_step,
+                                       .user = calls});
+    snprintf(what, sizeof what, "%s in heed_train: %ld allocator calls in 28 steps, error \"%s\"",
              model->name, calls[1] - calls[0], heed_ctx_error(s.c));
     check(calls[0] == calls[1] && heed_ctx_status(s.c) == HEED_OK, what);
     heed_close(s.c);
@@ -213,18 +213,15 @@ static bool whole_way(void *data) {
     char run[600];
     path_of(run, sizeof run, "run");
     setting s = open_setting(model, "3");
-    heed_fit_args a = {.model = model,
-                       .config = s.f,
-                       .data = &s.data,
-                       .tokenizer = s.words,
-                       .labels = s.labels,
-                       .label_count = s.classes,
-                       .run = run,
-                       .force = true};
-    heed_fit(s.c, &a);
+    s.data.tokenizer = s.words;
+    s.data.labels = s.labels;
+    s.data.label_count = s.classes;
+    heed_train_args a = {
+        .model = model, .opened = &s.data, .config = s.f, .run = run, .force = true};
+    heed_train(s.c, &a);
     a.resume = true;
     a.force = false;
-    heed_fit(s.c, &a);
+    heed_train(s.c, &a);
     heed_run *r = heed_run_open(s.c, run, (const heed_model *const[]){model, NULL}, "best");
     if (r) {
         heed_batch b;

@@ -110,7 +110,7 @@ json_t *choices_json(const heed_choices *k);
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */
 const char *label_list(const char *const *labels, int count, int columns, char text[256]);
-/* The heed_fit callback; user is a progress *. */
+/* The callback of a training; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 /* Draws what loss.png lacks, which is drawn once a second at most. */
 void progress_end(progress *g);
@@ -121,7 +121,7 @@ void progress_end(progress *g);
 void warn_of_plateau(progress *g, const heed_report *r);
 /* Trains some steps without a run, and prints what the whole training run would take. copied: bytes
  * of inputs that it would copy (commands/estimate.c). */
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args, size_t copied);
+void estimate_training(program *p, const heed_train_args *args, size_t copied);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);

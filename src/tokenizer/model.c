@@ -1,14 +1,12 @@
-/* bpe.c -- divides words into tokens by merges (byte-pair encoding: Sennrich et al. 2016, sec. 3.2;
- * over bytes: Radford et al. 2019, sec. 2.2), by longest match or as a whole, as Hugging Face's
- * models do. */
-#include "text/text.h"
-#include "tokenizer/pipeline.h"
+/* model.c -- divides words into tokens by merges (byte-pair encoding: Sennrich et al. 2016,
+ * sec. 3.2; over bytes: Radford et al. 2019, sec. 2.2), by longest match or as a whole, as Hugging
+ * Face's models do. */
+#include "tokenizer/tokenizer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- bytes as characters: 33-126, 161-172 and 174-255 are themselves, the others U+0100 on ----
- */
+/* ---- bytes as characters: 33-126, 161-172 and 174-255 are themselves, others U+0100 on ---- */
 
 static bool is_itself(int32_t c) {
     return (c >= 33 && c <= 126) || (c >= 161 && c <= 255 && c != 173);
@@ -49,61 +47,17 @@ bool heed__put_char_bytes(heed_text *out, const char *token, size_t n) {
     return true;
 }
 
-const char *heed__shown(const heed_tokenizer *k, size_t id, size_t *n) {
-    const heed__pipeline *p = k->pipeline;
-    *n = p->shown_at[id + 1] - p->shown_at[id] - 1;
-    return p->shown.s + p->shown_at[id];
-}
-
-bool heed__model_finish(heed_tokenizer *k) {
-    heed__pipeline *p = k->pipeline;
-    size_t count = k->names.count;
-    p->shown.c = k->c;
-    if (!heed__grow(k->c, &p->shown_at, &p->shown_capacity, count + 1, sizeof *p->shown_at))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const char *token = heed__names_text(&k->names, i);
-        size_t n = heed__names_length(&k->names, i);
-        if (!(p->bytes ? heed__put_char_bytes(&p->shown, token, n)
-                       : heed_text_put(&p->shown, token, n)) ||
-            !heed_text_put(&p->shown, "", 1))
-            return false;
-        p->shown_at[i + 1] = p->shown.n;
-    }
-    for (int i = 0; i < 256; i++) {
-        char text[8];
-        size_t n = (size_t)snprintf(text, sizeof text, "<0x%02X>", (unsigned)i);
-        if (p->bytes) n = heed_utf8_write(heed__byte_char(i), text);
-        p->byte_ids[i] = heed__names_look(&k->names, text, n);
-    }
-    p->added_of = heed__alloc_array(k->c, count + 1, sizeof *p->added_of);
-    for (size_t i = 0; p->added_of && i < count; i++) p->added_of[i] = -1;
-    for (size_t i = p->added_of ? p->added_count : 0; i-- > 0;)
-        p->added_of[p->added[i].id] = (int32_t)i;
-    return p->added_of != NULL;
-}
-
 /* ---- merges ---- */
 
-int32_t heed__merge_add(heed_tokenizer *k, const char *a, const char *b) {
-    heed__pipeline *p = k->pipeline;
-    char text[2 * HEED__TOKEN_BYTES];
-    int32_t pair[2] = {heed__names_look(&k->names, a, strlen(a)),
-                       heed__names_look(&k->names, b, strlen(b))};
-    if (pair[0] < 0 || pair[1] < 0) return HEED__MERGE_ABSENT;
-    size_t skip =
-        p->prefix && strncmp(b, p->prefix, strlen(p->prefix)) == 0 ? strlen(p->prefix) : 0;
-    int n = snprintf(text, sizeof text, "%s%s", a, b + skip);
-    int32_t joined = heed__names_look(&k->names, text, (size_t)n);
-    if (joined < 0) return HEED__MERGE_ABSENT;
-    size_t before = p->merges.count;
-    int32_t rank = heed__names_add(&p->merges, (const char *)pair, sizeof pair);
-    if (rank < 0 ||
-        !heed__grow(k->c, &p->joined, &p->joined_capacity, before + 1, sizeof *p->joined))
-        return HEED__MERGE_FAILED;
-    if ((size_t)rank < before) return HEED__MERGE_TWICE;
-    p->joined[rank] = joined;
-    return rank;
+bool heed__merge_add(heed_tokenizer *k, int32_t a, int32_t b, int32_t joined) {
+    int32_t pair[2] = {a, b};
+    size_t before = k->merges.count;
+    int32_t rank = heed__names_add(&k->merges, (const char *)pair, sizeof pair);
+    if (rank < 0 || (size_t)rank < before ||
+        !heed__grow(k->c, &k->joined, &k->joined_capacity, before + 1, sizeof *k->joined))
+        return false;
+    k->joined[rank] = joined;
+    return true;
 }
 
 typedef struct {
@@ -128,7 +82,7 @@ static int32_t rank_of(const merging *m, int32_t at) {
     const symbol *s = &m->symbols[at];
     if (at < 0 || s->next < 0) return -1;
     int32_t pair[2] = {s->id, m->symbols[s->next].id};
-    return heed__names_look(&m->k->pipeline->merges, (const char *)pair, sizeof pair);
+    return heed__names_look(&m->k->merges, (const char *)pair, sizeof pair);
 }
 
 static void offer(merging *m, int32_t at) {
@@ -165,7 +119,7 @@ static void join(merging *m, int32_t at, int32_t joined) {
 }
 
 static void merge_all(merging *m, size_t n) {
-    const int32_t *joined = m->k->pipeline->joined;
+    const int32_t *joined = m->k->joined;
     for (size_t i = 0; i < n; i++) offer(m, (int32_t)i);
     while (m->count) {
         candidate top = take(m);
@@ -189,64 +143,61 @@ static void put_symbol(spelling *s, int32_t id, uint32_t bytes) {
     s->skipped = 0;
 }
 
-static void put_unknown(const heed__pipeline *p, spelling *s, uint32_t bytes) {
-    if (p->unk < 0) {
+static void put_unknown(const heed_tokenizer *k, spelling *s, uint32_t bytes) {
+    if (k->unk < 0) {
         s->skipped += bytes;
     } else {
-        if (s->unknown && !p->fuse_unk) {
-            put_symbol(s, p->unk, s->unknown);
+        if (s->unknown && !k->fuse_unk) {
+            put_symbol(s, k->unk, s->unknown);
             s->unknown = 0;
         }
         s->unknown += bytes;
     }
 }
 
-/* The model's token of that text, or -1. */
-static int32_t look(const heed_tokenizer *k, const char *s, size_t n) {
+int32_t heed__model_look(const heed_tokenizer *k, const char *s, size_t n) {
     int32_t id = heed__names_look(&k->names, s, n);
-    return id < k->pipeline->own ? id : -1;
+    return id < k->own ? id : -1;
 }
 
 /* The token of a character alone, with the prefix and suffix of its place. */
 static int32_t token_of(const heed_tokenizer *k, const char *s, size_t n, bool first, bool last) {
-    const heed__pipeline *p = k->pipeline;
-    const char *before = first || !p->prefix ? "" : p->prefix;
-    const char *after = last && p->suffix ? p->suffix : "";
+    const char *before = first || !k->prefix ? "" : k->prefix;
+    const char *after = last && k->suffix ? k->suffix : "";
     char coded[4];
-    if (!*before && !*after && p->bytes) return p->byte_ids[(unsigned char)*s];
-    if (!*before && !*after) return look(k, s, n);
-    if (p->bytes) {
+    if (!*before && !*after && k->bytes) return k->byte_ids[(unsigned char)*s];
+    if (!*before && !*after) return heed__model_look(k, s, n);
+    if (k->bytes) {
         n = heed_utf8_write(heed__byte_char((unsigned char)*s), coded);
         s = coded;
     }
     char text[2 * HEED__TOKEN_BYTES + 8];
     int length = snprintf(text, sizeof text, "%s%.*s%s", before, (int)n, s, after);
-    return look(k, text, (size_t)length);
+    return heed__model_look(k, text, (size_t)length);
 }
 
-static bool falls_back(const heed__pipeline *p, const char *s, size_t n, spelling *out) {
-    if (!p->byte_fallback || p->bytes) return false;
+static bool falls_back(const heed_tokenizer *k, const char *s, size_t n, spelling *out) {
+    if (!k->byte_fallback || k->bytes) return false;
     for (size_t i = 0; i < n; i++)
-        if (p->byte_ids[(unsigned char)s[i]] < 0) return false;
-    for (size_t i = 0; i < n; i++) put_symbol(out, p->byte_ids[(unsigned char)s[i]], 1);
+        if (k->byte_ids[(unsigned char)s[i]] < 0) return false;
+    for (size_t i = 0; i < n; i++) put_symbol(out, k->byte_ids[(unsigned char)s[i]], 1);
     return true;
 }
 
 static size_t spell(const heed_tokenizer *k, const char *s, size_t n, symbol *symbols) {
-    const heed__pipeline *p = k->pipeline;
     spelling out = {.out = symbols};
     int32_t c;
     for (size_t at = 0, length = 1; at < n; at += length) {
-        if (!p->bytes) length = heed_utf8_read(s + at, n - at, &c);
+        if (!k->bytes) length = heed_utf8_read(s + at, n - at, &c);
         int32_t id = token_of(k, s + at, length, at == 0, at + length == n);
-        if (id < 0 && falls_back(p, s + at, length, &out)) continue;
-        if (id >= 0 && out.unknown) put_symbol(&out, p->unk, out.unknown), out.unknown = 0;
+        if (id < 0 && falls_back(k, s + at, length, &out)) continue;
+        if (id >= 0 && out.unknown) put_symbol(&out, k->unk, out.unknown), out.unknown = 0;
         if (id >= 0)
             put_symbol(&out, id, (uint32_t)length);
         else
-            put_unknown(p, &out, (uint32_t)length);
+            put_unknown(k, &out, (uint32_t)length);
     }
-    if (out.unknown) put_symbol(&out, p->unk, out.unknown);
+    if (out.unknown) put_symbol(&out, k->unk, out.unknown);
     if (out.count) symbols[out.count - 1].next = -1;
     return out.count;
 }
@@ -282,7 +233,7 @@ static bool divide_bpe(const heed_tokenizer *k, const char *word, size_t n, heed
  * its bytes of the word. */
 static int32_t longest_piece(const heed_tokenizer *k, const char *s, size_t n, bool later,
                              size_t *length) {
-    const char *prefix = later && k->pipeline->prefix ? k->pipeline->prefix : "";
+    const char *prefix = later && k->prefix ? k->prefix : "";
     size_t before = strlen(prefix), most = k->longest > before ? k->longest - before : 0;
     char text[2 * HEED__TOKEN_BYTES];
     uint64_t hash[HEED__TOKEN_BYTES]; /* of the text up to each byte */
@@ -294,7 +245,7 @@ static int32_t longest_piece(const heed_tokenizer *k, const char *s, size_t n, b
     for (*length = n; *length; --*length) {
         if (*length < n && ((unsigned char)s[*length] & 0xC0) == 0x80) continue;
         int32_t id = heed__names_find(&k->names, text, before + *length, hash[*length]);
-        if (id >= 0 && id < k->pipeline->own) return id;
+        if (id >= 0 && id < k->own) return id;
     }
     return -1;
 }
@@ -302,7 +253,7 @@ static int32_t longest_piece(const heed_tokenizer *k, const char *s, size_t n, b
 /* False: a part has no token, and so the word is unknown. */
 static bool divide_longest(const heed_tokenizer *k, const char *word, size_t n,
                            heed__word_piece *out, size_t *count) {
-    if (heed_utf8_count(word, n) > k->pipeline->most_chars) return false;
+    if (heed_utf8_count(word, n) > k->most_chars) return false;
     for (size_t at = 0, length; at < n; at += length) {
         int32_t id = longest_piece(k, word + at, n - at, at > 0, &length);
         if (id < 0) return false;
@@ -313,20 +264,19 @@ static bool divide_longest(const heed_tokenizer *k, const char *word, size_t n,
 
 bool heed__model_divide(const heed_tokenizer *k, const char *word, size_t n, heed__word_piece *out,
                         size_t *count) {
-    const heed__pipeline *p = k->pipeline;
     int32_t whole = -1;
     *count = 0;
-    if (p->ignore_merges && p->bytes) {
+    if (k->ignore_merges && k->bytes) {
         heed_text text = {.c = k->c};
-        if (heed__put_byte_chars(&text, word, n)) whole = look(k, text.s, text.n);
+        if (heed__put_byte_chars(&text, word, n)) whole = heed__model_look(k, text.s, text.n);
         heed_text_free(&text);
-    } else if (p->ignore_merges || k->kind == HEED__WORD) {
-        whole = look(k, word, n);
+    } else if (k->ignore_merges || k->model == HEED__WORD) {
+        whole = heed__model_look(k, word, n);
     }
-    if (whole < 0 && k->kind == HEED__BPE) return divide_bpe(k, word, n, out, count);
-    if (whole < 0 && k->kind == HEED__WORDPIECE && divide_longest(k, word, n, out, count))
+    if (whole < 0 && k->model == HEED__BPE) return divide_bpe(k, word, n, out, count);
+    if (whole < 0 && k->model == HEED__WORDPIECE && divide_longest(k, word, n, out, count))
         return true;
-    out[0] = (heed__word_piece){whole < 0 ? p->unk : whole, (uint32_t)n};
+    out[0] = (heed__word_piece){whole < 0 ? k->unk : whole, (uint32_t)n};
     *count = 1;
     return true;
 }

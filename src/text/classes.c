@@ -1,11 +1,7 @@
-/* words.c -- splits text into words as BERT's tokenizer does; classes of characters. */
-#include "tokenizer/words.h"
-
-#include "text/text.h"
+/* classes.c -- classes of characters. */
+#include "text/classes.h"
 
 #include <utf8proc.h>
-
-enum { SPACE = ' ' };
 
 /* The Unicode property White_Space. */
 bool heed__is_space(int32_t c) {
@@ -51,100 +47,6 @@ static bool is_punctuation(int32_t c) {
 
 bool heed__is_single(int32_t c) { return heed__is_ideograph(c) || is_punctuation(c); }
 
-/* Canonical decomposition without accents (Mn), and lower case, for one character. */
-static void fold(heed__words *k, int32_t c) {
-    int32_t parts[HEED__DECOMPOSED] = {c};
-    int count = k->strip ? heed__decompose(c, parts) : 1;
-    k->queued = 0;
-    for (int i = 0; i < count; i++) {
-        if (k->strip && heed__is_mark(parts[i])) continue;
-        k->queue[k->queued++] = k->lower ? heed__lower(parts[i]) : parts[i];
-    }
-}
-
-/* Fills the queue from the next character that is not removed entirely; false at the end. */
-static bool refill(heed__words *k) {
-    k->queued = k->taken = 0;
-    while (!k->queued && k->next < k->n) {
-        int32_t c;
-        k->begin = k->next;
-        k->next += heed_utf8_read(k->text + k->next, k->n - k->next, &c);
-        if (c < 0 || heed__is_dropped(c)) continue;
-        k->alone = heed__is_ideograph(c);
-        if (heed__is_space(c))
-            k->queue[k->queued++] = SPACE;
-        else
-            fold(k, c);
-    }
-    return k->queued > 0;
-}
-
-static void append(heed__word *w, int32_t c, size_t begin, size_t end) {
-    if (w->chars < HEED__WORD_CHARS) {
-        size_t at = w->at[w->chars];
-        w->begin[w->chars] = begin;
-        w->end[w->chars] = end;
-        w->at[w->chars + 1] = at + heed_utf8_write(c, w->buffer + at);
-    }
-    w->chars++;
-    w->last = end;
-}
-
-bool heed__words_next(heed__words *k, heed__word *w) {
-    w->chars = 0;
-    w->at[0] = 2;
-    while (k->taken < k->queued || refill(k)) {
-        int32_t c = k->queue[k->taken];
-        bool single = k->alone || is_punctuation(c);
-        if (w->chars && (single || c == SPACE))
-            return true; /* c, even a space, stays in the queue */
-        k->taken++;
-        if (c == SPACE) continue;
-        append(w, c, k->begin, k->next);
-        if (single) return true;
-    }
-    return w->chars > 0;
-}
-
-static bool is_alphanumeric(unsigned char c) {
-    return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
-}
-
-/* Vertical tabs and form feeds are removed, as BERT's tokenizer does. */
-static bool is_ascii_space(unsigned char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* ASCII characters that are removed do not end a word. */
-static bool ends_word(unsigned char c) {
-    return is_ascii_space(c) || (c > 32 && c < 127 && !is_alphanumeric(c));
-}
-
-size_t heed__words_plain(heed__words *k, char word[HEED__WORD_CHARS], size_t *begin) {
-    const char *s = k->text;
-    if (k->taken < k->queued && k->queue[k->taken] == SPACE) k->taken++;
-    if (k->taken < k->queued) return 0;
-    while (k->next < k->n && is_ascii_space((unsigned char)s[k->next])) k->next++;
-    size_t at = *begin = k->next, n = 0;
-    for (; at + n < k->n && is_alphanumeric((unsigned char)s[at + n]); n++) {
-        if (n == HEED__WORD_CHARS) return 0;
-        bool capital = k->lower && s[at + n] >= 'A' && s[at + n] <= 'Z';
-        word[n] = (char)(capital ? s[at + n] | 32 : s[at + n]);
-    }
-    if (at + n < k->n && !ends_word((unsigned char)s[at + n])) return 0;
-    if (n == 0 && at < k->n) word[n++] = s[at];
-    k->next = at + n;
-    return n;
-}
-
-void heed__word_set(heed__word *w, const char *word, size_t n, size_t begin) {
-    w->chars = 0;
-    w->at[0] = 2;
-    for (size_t i = 0; i < n; i++) append(w, word[i], begin + i, begin + i + 1);
-}
-
-/* ---- classes of characters ---- */
-
 /* Alphabetic symbols: letters in circles and squares. */
 static bool is_lettered(int32_t c) {
     return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
@@ -182,7 +84,7 @@ static bool is_pattern_word(int32_t c, bool in_set) {
 }
 
 bool heed__in_class(heed__class k, int32_t c) {
-    if (c < 0) return false;
+    if (k == HEED__ANY || c < 0) return k == HEED__ANY;
     if (k == HEED__PATTERN_WORD || k == HEED__SET_WORD)
         return is_pattern_word(c, k == HEED__SET_WORD);
     if (k == HEED__SPACE) return heed__is_space(c);

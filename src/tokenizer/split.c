@@ -1,7 +1,5 @@
-/* presplit.c -- divides texts into words by the splitters ("pre-tokenizers") of a tokenizer.json.
- */
-#include "text/text.h"
-#include "tokenizer/pipeline.h"
+/* split.c -- the splitters ("pre-tokenizers"): divide texts into words. */
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 
@@ -50,7 +48,8 @@ static size_t space_end(const char *s, size_t n, size_t at) {
     return i == n || last == at ? i : last;
 }
 
-size_t heed__gpt2_end(const char *s, size_t n, size_t at) {
+/* The end of the word at `at` by GPT-2's pattern: Radford et al. 2019, encoder.py. */
+static size_t gpt2_end(const char *s, size_t n, size_t at) {
     size_t length, short_one = s[at] == '\'' ? contraction(s + at, n - at) : 0;
     if (short_one) return at + short_one;
     size_t i = at + (s[at] == ' ' && at + 1 < n);
@@ -87,7 +86,7 @@ static ptrdiff_t match_at(division *d, const char *s, size_t n, size_t at) {
     case HEED__BY_PATTERN:
         return heed__search_at(&d->search, at);
     case HEED__BY_GPT2:
-        return (ptrdiff_t)heed__gpt2_end(s, n, at);
+        return (ptrdiff_t)gpt2_end(s, n, at);
     default:
         break;
     }
@@ -159,21 +158,51 @@ static bool divide_all(heed_ctx *c, const heed__step *k, const char *s, size_t n
     return good;
 }
 
+static bool is_class(const heed__step *k, heed__class class, heed__behavior behavior) {
+    return k->kind == HEED__BY_CLASS && k->class == class && k->behavior == behavior && !k->invert;
+}
+
+bool heed__divides_as_bert(const heed__steps *s) {
+    return s->count == 2 && is_class(s->of, HEED__SPACE, HEED__REMOVED) &&
+           is_class(s->of + 1, HEED__PUNCTUATION, HEED__ISOLATED);
+}
+
+bool heed__divides_characters(const heed__steps *s) {
+    return s->count == 1 && is_class(s->of, HEED__ANY, HEED__ISOLATED);
+}
+
+/* What dividing by white space and then by punctuation gives. */
+static bool by_punctuation(heed_ctx *c, const char *s, size_t n, heed__ranges *out) {
+    int32_t character;
+    size_t begin = 0;
+    bool good = true;
+    for (size_t at = 0, length; good && at < n; at += length) {
+        length = heed_utf8_read(s + at, n - at, &character);
+        bool space = heed__in_class(HEED__SPACE, character);
+        if (!space && !heed__in_class(HEED__PUNCTUATION, character)) continue;
+        if (begin < at) good = heed__ranges_add(c, out, begin, at);
+        if (!space) good = good && heed__ranges_add(c, out, at, at + length);
+        begin = at + length;
+    }
+    return good && (begin == n || heed__ranges_add(c, out, begin, n));
+}
+
 bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
-                    heed__ranges *out) {
-    out->count = 0;
-    if (s->n && !heed__ranges_add(s->c, out, 0, s->n)) return false;
-    for (size_t i = 0; i < steps->count; i++) {
+                    heed__ranges words[2]) {
+    words->count = 0;
+    if (heed__divides_as_bert(steps)) return by_punctuation(s->c, s->s, s->n, words);
+    bool good = s->n == 0 || heed__ranges_add(s->c, words, 0, s->n);
+    for (size_t i = 0; good && i < steps->count; i++) {
         const heed__step *k = &steps->of[i];
-        heed__ranges next = {0};
         if (k->kind < HEED__BY_CLASS) {
-            if (!heed__respell_words(k, base, s, out, spare)) return false;
+            good = heed__respell_words(k, base, s, words, spare);
             continue;
         }
-        bool good = divide_all(s->c, k, s->s, s->n, out, &next);
-        heed__free(out->of);
-        *out = next;
-        if (!good) return false;
+        words[1].count = 0;
+        good = divide_all(s->c, k, s->s, s->n, words, words + 1);
+        heed__ranges swap = words[0];
+        words[0] = words[1];
+        words[1] = swap;
     }
-    return true;
+    return good;
 }

@@ -1,6 +1,5 @@
-/* detokenize.c -- the decoders of a tokenizer.json: tokens to text. */
-#include "text/text.h"
-#include "tokenizer/pipeline.h"
+/* decode.c -- the decoders: tokens to text. */
+#include "tokenizer/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,29 +163,102 @@ static view stripped(const heed__step *k, view v) {
     return v;
 }
 
+/* ---- words ---- */
+
+static bool is_one_of(const char *s, size_t n, const char *characters) {
+    return n == 1 && strchr(characters, *s);
+}
+
+typedef struct {
+    const char *s;
+    size_t n;
+    bool joins;  /* a later piece of a word */
+    bool bound;  /* an apostrophe comes before it */
+    bool closes; /* an apostrophe joined to both neighbours */
+} part;
+
+static part part_of(const heed__step *k, const list *l, size_t i) {
+    if (i >= l->parts.count) return (part){.s = ""};
+    view v = at(l, i);
+    bool joins = k->n && v.n > k->n && starts(v, k->text, k->n);
+    return (part){.s = v.s + (joins ? k->n : 0), .n = v.n - (joins ? k->n : 0), .joins = joins};
+}
+
+static int32_t first_of(const part *p) {
+    int32_t c;
+    heed_utf8_read(p->s, p->n, &c);
+    return c;
+}
+
+static int32_t last_of(const part *p) {
+    size_t at = p->n;
+    while (at > 1 && ((unsigned char)p->s[at - 1] & 0xC0) == 0x80) at--;
+    int32_t c;
+    heed_utf8_read(p->s + at - 1, p->n - at + 1, &c);
+    return c;
+}
+
+static bool is_apostrophe(const part *p) {
+    return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
+}
+
+/* don't, it's, I'm, we've, they're, I'd, you'll, aujourd'hui */
+static bool is_contraction(const part *p) {
+    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll", "hui"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (p->n == strlen(ends[i]) && memcmp(p->s, ends[i], p->n) == 0) return true;
+    return false;
+}
+
+/* l'eau, qu'il: French drops a vowel. */
+static bool is_elided(const part *p) {
+    if (p->n > 1) return is_one_of(p->s + p->n - 2, 1, "qQ") && p->s[p->n - 1] == 'u';
+    return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
+}
+
+/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
+ * Chinese and Japanese are written without spaces, also where another script begins. */
+static bool spaced(const part *a, const part *b, const part *next) {
+    if (heed__is_unspaced(last_of(a)) || heed__is_unspaced(first_of(b))) return false;
+    if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
+        return false;
+    if (a->closes || b->closes || (is_apostrophe(b) && is_contraction(next))) return false;
+    if (is_apostrophe(a) && is_contraction(b)) return false;
+    return !is_one_of(a->s, a->n, "-/_") && !is_one_of(b->s, b->n, "-/_");
+}
+
+static bool from_words(const heed__step *k, const list *in, list *out) {
+    part before = {.s = ""}, now = before, next = part_of(k, in, 0);
+    bool good = true;
+    for (size_t i = 0; good && i < in->parts.count; i++, before = now) {
+        now = next;
+        now.bound = is_apostrophe(&before);
+        now.closes = is_apostrophe(&now) && is_elided(&before);
+        next = part_of(k, in, i + 1);
+        good = (!before.n || !spaced(&before, &now, &next) || heed_text_put(&out->bytes, " ", 1)) &&
+               heed_text_put(&out->bytes, now.s, now.n);
+    }
+    return good && end_part(out, 0);
+}
+
+/* ---- all ---- */
+
 /* Appends what a part becomes. */
 static bool decode_part(const heed__step *k, view v, bool first, bool last, list *l) {
-    heed_text *out = &l->bytes;
-    view what = {k->text, k->n}, space = {" ", 1}, none = {"", 0}, with = {k->with, k->with_n};
-    switch (k->kind) {
-    case HEED__FROM_PIECES:
-        return from_piece(k, v, first, out);
-    case HEED__FROM_PREFIX:
-        return put_replaced(out, l->most, v, what, first && k->left ? none : space);
-    case HEED__FROM_SUFFIX:
-        return put_replaced(out, l->most, v, what, last ? none : space);
-    case HEED__FROM_REPLACED:
-        return put_replaced(out, l->most, v, what, with);
-    default:
-        break;
+    if (k->kind == HEED__FROM_PIECES) return from_piece(k, v, first, &l->bytes);
+    if (k->kind == HEED__FROM_REPLACED) {
+        bool drops = (first && k->left) || (last && k->right);
+        return put_replaced(&l->bytes, l->most, v, (view){k->text, k->n},
+                            drops ? (view){"", 0} : (view){k->with, k->with_n});
     }
     v = stripped(k, v);
-    return heed_text_put(out, v.s, v.n);
+    return heed_text_put(&l->bytes, v.s, v.n);
 }
 
 static bool apply(const heed__step *k, const list *in, list *out) {
     size_t count = in->parts.count;
     if (k->kind == HEED__FROM_BYTES) return from_bytes(in, out);
+    if (k->kind == HEED__FROM_WORDS) return from_words(k, in, out);
     if (k->kind == HEED__FROM_FALLBACK) return from_fallback(in, out);
     if (k->kind == HEED__FUSE) return put(out, in->bytes.s ? in->bytes.s : "", in->bytes.n);
     for (size_t i = 0; i < count; i++) {
@@ -199,27 +271,27 @@ static bool apply(const heed__step *k, const list *in, list *out) {
 
 /* An added token is as the normalizers leave it. */
 static view text_of(const heed_tokenizer *k, int32_t id) {
-    const heed__pipeline *p = k->pipeline;
-    const heed__added *a = p->added_of[id] < 0 ? NULL : &p->added[p->added_of[id]];
+    const heed__added *a = k->added_of[id] < 0 ? NULL : &k->added[k->added_of[id]];
     if (a && a->normalized) return (view){a->text, a->n};
     return (view){heed__names_text(&k->names, (size_t)id),
                   heed__names_length(&k->names, (size_t)id)};
 }
 
-bool heed__pipeline_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    const heed__pipeline *p = k->pipeline;
+bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
+    if (!k || !out || (n && !ids) || heed__stopped(k->c)) return false;
+    if (!out->c) out->c = k->c;
     list now = {.c = k->c, .bytes.c = k->c};
     bool good = heed_text_put(&now.bytes, "", 0);
     for (size_t i = 0; good && i < n; i++) {
         if (ids[i] < 0 || (size_t)ids[i] >= k->names.count) continue;
-        if (i && !p->decoders.count) good = heed_text_put(&now.bytes, " ", 1);
+        if (i && !k->decoders.count) good = heed_text_put(&now.bytes, " ", 1);
         view token = text_of(k, ids[i]);
         good = good && put(&now, token.s, token.n);
     }
     size_t most = now.bytes.n + heed__spare(now.bytes.n);
-    for (size_t i = 0; good && i < p->decoders.count; i++) {
+    for (size_t i = 0; good && i < k->decoders.count; i++) {
         list next = {.c = k->c, .bytes.c = k->c, .most = most};
-        good = heed_text_put(&next.bytes, "", 0) && apply(&p->decoders.of[i], &now, &next);
+        good = heed_text_put(&next.bytes, "", 0) && apply(&k->decoders.of[i], &now, &next);
         list_free(&now);
         now = next;
     }
