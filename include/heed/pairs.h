@@ -122,8 +122,9 @@ typedef struct {
 size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_t most);
 
 /* How many targets of a part, once encoded, their tokens do not give back as they are written, as
- * where a tokenizer keeps no spaces or marks: no output equals these. 0 for labels. */
-size_t heed_pairs_altered(const heed_pairs *k, bool val);
+ * where a tokenizer keeps no spaces or marks: no output equals these. 0 for labels. If there are
+ * any, appends a sentence that says so to out, unless it is NULL. */
+size_t heed_pairs_altered(const heed_pairs *k, bool val, heed_text *out);
 
 /* A batch: src (B,S) and its padding, and for translation ids (B,T) = [CLS] target and their
  * padding, labels (B,T) = target [SEP], -100 at padding; for classes labels (B); for tags labels

@@ -137,7 +137,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_bleu(&q->bleu, ", against all captions of the picture");
     print_fact(AT, "  log probability", "%.4f a caption", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
-    if (q->exact < q->count) print_altered(heed_captions_pairs(captions), true, AT);
+    print_altered(heed_captions_pairs(captions), q->exact, q->count);
 }
 
 /* Measures the captions and, with --translations FILE, writes them to it. */

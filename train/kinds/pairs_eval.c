@@ -122,16 +122,11 @@ void print_bleu(const heed_bleu *b, const char *against) {
                    bleu_tokens(b), what[b->tokens]);
 }
 
-void print_altered(const heed_pairs *pairs, bool val, int at) {
-    char n1[32], n2[32];
-    const heed_pairs_info *a = heed_pairs_about(pairs);
-    size_t altered = heed_pairs_altered(pairs, val), all = val ? a->val_pairs : a->pairs;
-    if (altered)
-        print_fact(at, "  note",
-                   "%s of %s target%s cannot be matched exactly: the tokenizer does not keep all "
-                   "spaces, marks or words of %s",
-                   heed_format_count(n1, altered), heed_format_count(n2, all), all == 1 ? "" : "s",
-                   altered == 1 ? "it" : "these");
+void print_altered(const heed_pairs *pairs, size_t exact, size_t count) {
+    heed_text note = {.c = NULL};
+    if (exact < count && heed_pairs_altered(pairs, true, &note))
+        print_fact(MEASURES_AT, "  note", "%s", note.s ? note.s : "");
+    heed_text_free(&note);
 }
 
 static bool add_translation(translator *k, const heed_pair *pair, heed_text *out, quality *q) {
@@ -262,7 +257,7 @@ static void print_measures(program *p, const char *what, const measures *m, cons
     print_bleu(&q->bleu, "");
     print_fact(AT, "  log probability", "%.4f a target", q->log_probability / n);
     if (q->unended) print_fact(AT, "  without an end", "%s", heed_format_count(text, q->unended));
-    if (q->exact < q->count) print_altered(pairs, true, AT);
+    print_altered(pairs, q->exact, q->count);
     by_length_print(&q->lengths);
     alignment_peaks_print(&q->peaks);
 }

@@ -53,6 +53,9 @@ bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args
                          heed_images_args *out);
 /* Sets image-size, channels, mean and std as found in the pictures. */
 bool heed__pictures_complete(heed_config *f, const heed_images *k);
+/* Adds what pictures are: sizes, normalisation, augmentation, those that are skipped, copies. */
+void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_config *f,
+                             heed_facts *out);
 /* Notes in d what opening has found of its pictures: why none is mirrored, the size. */
 void heed__pictures_found(heed_data *d, const heed_images_info *a);
 

@@ -260,7 +260,7 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     return remove_long(k) && (!k->info.classes || count_labels(k));
 }
 
-size_t heed_pairs_altered(const heed_pairs *k, bool val) {
+size_t heed_pairs_altered(const heed_pairs *k, bool val, heed_text *out) {
     size_t altered = 0, count = !k || !k->target ? 0 : val ? k->info.val_pairs : k->info.pairs;
     heed_tokens tokens = {.c = k ? k->c : NULL};
     heed_text text = {.c = tokens.c};
@@ -274,6 +274,13 @@ size_t heed_pairs_altered(const heed_pairs *k, bool val) {
     }
     heed_tokens_free(&tokens);
     heed_text_free(&text);
+    char n1[32], n2[32];
+    if (altered && out)
+        heed_text_add(out,
+                      "%s of %s target%s cannot be matched exactly: the tokenizer does not keep "
+                      "all spaces, marks or words of %s",
+                      heed_format_count(n1, altered), heed_format_count(n2, count),
+                      count == 1 ? "" : "s", altered == 1 ? "it" : "these");
     return altered;
 }
 
