@@ -98,6 +98,41 @@ TEST(captions_go_with_their_own_picture) {
     CLOSE(c);
 }
 
+/* A column of parts is read by name or as the third one; a picture may be in two parts; the test
+ * part is read by evaluation alone. */
+TEST(captions_have_parts) {
+    heed_ctx *c = heed_open(NULL);
+    put_pictures(4);
+    const char *lines = "split\tcomment\timage\ntrain\tzero\t0.png\nvalid\tone\t1.png\n"
+                        "TEST\ttwo\t2.png\ntrain\tone\t1.png\n";
+    heed_captions *k = open_lines(c, lines, NULL, 0.5, NULL);
+    const heed_captions_info *a = heed_captions_about(k);
+    const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(k));
+    CHECK(a && a->pictures == 2 && a->captions == 2 && a->val_pictures == 1 && t->overlap == 1 &&
+          t->val_rows == 1 && t->test_rows == 1 && t->extra_columns == 0);
+    const struct {
+        const char *columns;
+        size_t pairs, val_pairs;
+    } cases[] = {{"", 2, 1}, {"image,comment", 4, 4}, {"3,2,split", 2, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heed_pairs *pairs = heed_pairs_open(
+            c, text_file("a.tsv", lines),
+            &(heed_pairs_args){
+                .kind = HEED_CAPTIONS, .block = 6, .columns = cases[i].columns, .test = true});
+        const heed_pairs_info *p = heed_pairs_about(pairs);
+        heed_pair one;
+        CHECK(p && p->pairs == cases[i].pairs && p->val_pairs == cases[i].val_pairs);
+        CHECK(heed_pairs_get(pairs, true, 0, &one) &&
+              strncmp(one.source, cases[i].pairs == 2 ? "2.png" : "0.png", 5) == 0);
+    }
+    CHECK_FAILS(c, open_lines(c, "image\tcaption\tsplit\n0.png\tzero\tx\n", NULL, 0, NULL),
+                HEED_DATA,
+                "a.tsv:2: expected train, val or test in the column of parts, found \"x\"");
+    CHECK_FAILS(c, open_lines(c, "image\tcaption\tsplit\n0.png\tzero\tval\n", NULL, 0, NULL),
+                HEED_DATA, "expected rows of the training part");
+    heed_close(c);
+}
+
 TEST(captions_of_a_picture_stay_together) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 1});
     heed_text lines = {.c = c};

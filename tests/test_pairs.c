@@ -239,6 +239,10 @@ TEST(pairs_refuse) {
          HEED_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a\\tb\"],\"tags\":[\"X\"]}\n", "item 1 of \"tokens\"",
          HEED_TAGS},
+        {"a.jsonl", "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"X\",null]}\n",
+         "item 2 of \"tags\", found null", HEED_TAGS},
+        {"a.jsonl", "{\"words\":[\"a\"],\"ner\":[\"X\"]}\n",
+         "an object with the keys tokens and tags", HEED_TAGS},
     };
     heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -297,8 +301,25 @@ TEST(pairs_read_conll) {
     CHECK_FAILS(c, open_text(c, "a.conll", "a X\nb\n", (heed_pairs_args){.kind = HEED_TAGS}),
                 HEED_DATA, "a.conll:2: expected 2 columns in every line, found 1");
     heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
-    CHECK_FAILS(c, open_text(c, "a.conll", "a X\n", wrong), HEED_USAGE,
-                "a CoNLL file of 2 columns");
+    CHECK_FAILS(c, open_text(c, "a.conll", "a B C X\n", wrong), HEED_USAGE,
+                "a CoNLL file of 4 columns: expected the numbers of word and label; hint: `columns "
+                "= 1,4`");
+    CLOSE(c);
+}
+
+/* A tokenizer of words keeps no second space; one of characters keeps all. */
+TEST(pairs_altered_targets) {
+    heed_ctx *c = open_ctx();
+    heed_text out = {.c = c};
+    const char *text = "a  b\tb  c\nd\te\n";
+    heed_pairs *words = encoded(c, open_text(c, "a.tsv", text, (heed_pairs_args){0}), "word");
+    heed_pairs *chars = encoded(c, open_text(c, "b.tsv", text, (heed_pairs_args){0}), "char");
+    CHECK(heed_pairs_altered(chars, false, &out) == 0 && !out.n);
+    CHECK(heed_pairs_altered(words, true, NULL) == 1);
+    CHECK(heed_pairs_altered(words, false, &out) == 1 && out.s &&
+          strncmp(out.s, "1 of 2 targets cannot be matched exactly", 40) == 0);
+    CHECK(heed_pairs_altered(NULL, false, NULL) == 0);
+    heed_text_free(&out);
     CLOSE(c);
 }
 

@@ -265,6 +265,27 @@ printf '{"image": "val/00000.png", "caption": "one"}\n{"image": "../s/val/00001.
 run data check caption s/two.jsonl --val-split 0 --json
 status 0
 json pictures 2
+# A column of parts is honoured: evaluation reads the test part, which training leaves out.
+awk -F'\t' 'BEGIN { print "split,comment,image" } NR > 1 && !($1 in seen) {
+    seen[$1]; n++; print (n > 40 ? "test" : n > 30 ? "val" : "train") ",\"" $2 "\"," $1 }' s/train.tsv | sed 50q >s/parts.csv
+run data check caption s/parts.csv --json
+json captions 30
+json val_captions 10
+json test_captions 9
+run data check caption s/parts.csv
+says "9 rows are of the test part, which only eval reads"
+hides "further columns"
+run train caption s/parts.csv -o parts $TINY --steps 1
+status 0
+run eval parts
+says "parts.csv, test part, 9 pictures"
+run eval parts s/parts.csv --json
+json pictures 9
+sed 's/^[^,]*,/test,/; 1s/test/split/' s/parts.csv >s/tests.csv
+run eval parts s/tests.csv --json
+json pictures 49
+run train caption s/tests.csv -o none $TINY
+refuses 3 "no captions: "
 printf 'val/00000.png\ta\n..\tb\nval\tc\nno.png\td\n/dev/null\te\n' >s/mixed.tsv
 run data check caption s/mixed.tsv --val-split 0 --json
 status 0

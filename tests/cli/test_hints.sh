@@ -90,6 +90,13 @@ refuses 2 "hint: \`heed train seq2seq some.TSV\`"
 for i in 1 2 3; do printf 'the dog runs\tD N V\na cat sleeps\tD N V\n'; done >tags.tsv
 run data check tags.tsv
 refuses 2 "hint: \`heed data check tag tags.tsv\`"
+printf 'a X\nb Y\n\nc X\n' >words.txt
+cp words.txt words.conll
+printf '1\ta\ta\tX\t_\t_\t0\t_\t_\t_\n' >words.conllu
+for file in words.txt words.conll words.conllu; do
+    run data check $file
+    refuses 2 "hint: \`heed data check tag $file\`"
+done
 printf '{"id":1,"tokens":["a","b"],"ner_tags":[0,1]}\n' >tags.jsonl
 run data check tags.jsonl
 refuses 2 "hint: \`heed data check tag tags.jsonl\`"

@@ -144,5 +144,9 @@ run influence linear,book "Paris is" --json
 refuses 2 "one run"
 run influence linear "$(printf 'a\377b')"
 refuses 3 "not text"
-run influence , "a"
-refuses 2 "missing RUN"
+for runs in , linear, linear,,book; do
+    run influence $runs "a"
+    refuses 2 "missing RUN"
+    run attend $runs "a"
+    refuses 2 "missing RUN"
+done

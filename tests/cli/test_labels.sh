@@ -228,6 +228,13 @@ json entities.precision 0.5
 json entities.types.0.support 16
 json entities.types.0.recall 0.5
 json entities.types.1.support 0
+sed 5q eng.train >one.conll
+run eval conll one.conll
+says ", 1 text"
+hides "1 texts"
+printf 'EU B-ORG\nin O\n\n' >one.conll
+run eval conll one.conll
+says "of 1 entity, strictly"
 run eval conll
 says "F1 100.00 %, precision 100.00 %, recall 100.00 % of 2 entities, strictly IOB2"
 run eval tag

@@ -47,7 +47,7 @@ json masks.1.predictions.1.p
 run fill run "Paris is the capital of [MASK] ." --no-attention --words "$words"
 says "${words%,*}"
 holds test "$(grep -c '^  ' out)" = 2
-for wrong in "$words,Berlin" "is the" "is,,the" "is,"; do
+for wrong in "" "$words,Berlin" "is the" "is,,the" "is,"; do
     run fill run "Paris is the capital of [MASK] ." --words "$wrong"
     refuses 2 "--words"
 done

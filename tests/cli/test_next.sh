@@ -44,6 +44,12 @@ run train textcls texts.csv -o class --width 16 --steps 2
 status 0
 says 'heed classify class "no film, it is"'
 
+# Texts with quotes or brackets are suggested whole, in the shell's quotes.
+(echo label,text && for i in 1 2 3 4; do printf 'good,"a ""film"" it is"\nbad,"no [PAD] it'"'"'s"\n'; done) >quoted.csv
+run train textcls quoted.csv -o quoted --width 16 --steps 2
+status 0
+holds grep -qxF -e "  heed classify quoted 'a \"film\" it is'" -e "  heed classify quoted 'no [PAD] it'\\''s'" out
+
 # A file or a run that does not exist: one of a similar name, or what was expected.
 run train gpt fatcs.txt -o run
 refuses 3 "cannot read fatcs.txt: No such file or directory; did you mean facts.txt?"

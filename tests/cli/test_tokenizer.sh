@@ -46,6 +46,9 @@ status 0
 json special_lines 2
 run data check seq2seq special.tsv --tokenizer word
 says "2 lines have the text of a special token"
+for i in 0 1 2 3 4 5 6 7 8 9; do for j in 0 1 2 3 4 5 6 7 8 9; do echo "the cat <|endoftext|> sat on $i$j"; done; done >special.txt
+run data check gpt special.txt --tokenizer bpe --json
+json special_lines 100
 printf 'a\t[CLS]\nb\t[CLS]\nc [MASK]\tx\nd\tx\n' >special.tsv
 run data check textcls special.tsv --json
 json special_lines 2
