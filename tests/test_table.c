@@ -118,6 +118,7 @@ TEST(table_asks_for_columns) {
         snprintf(columns, sizeof columns, "%.*s", hint ? (int)strcspn(hint + 11, "`") : 0,
                  hint ? hint + 11 : "");
         bool header = strstr(heed_ctx_error(c), "and `header = yes`") != NULL;
+        CHECK(header == (strstr(cases[i].hint, "`header = yes`") != NULL)); /* else it is data */
         heed_clear(c);
         a.columns = columns; /* the hint works */
         a.header = header ? "yes" : NULL;

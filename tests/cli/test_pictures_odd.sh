@@ -185,3 +185,9 @@ says "test part, read once"
 holds test "$(tests)" = 1
 run resume ends
 hides "test part"
+
+# Rows of a list without a path or a label are left out, and counted.
+printf 'path,label\ncolours/red/1.bmp,a\ncolours/blue/1.bmp,b\ncolours/red/2.bmp,\n,a\n,\ncolours/red/3.bmp,a\n' >list.csv
+run data check cnn list.csv --val-split 0 --json
+status 0
+json empty 2
