@@ -166,7 +166,7 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     if (k->a.kind == HEED_CAPTIONS && !ended)
         heed_message(k->c, HEED_WARN,
                      "the last line has no end: %s: the file may have been cut off", path);
-    if (k->count == before && k->info.header)
+    if (k->count == before && k->info.header && !k->info.test_rows)
         return heed_fail(k->c, HEED_DATA,
                          "no rows: %s: expected some below the names of the columns, found only "
                          "the line of these names",
@@ -175,7 +175,9 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     return k->count > before ||
            heed_fail(k->c, HEED_DATA, "no %ss: %s: expected lines of %s, found none%s",
                      heed__pair_schemas[k->a.kind].unit, path, heed__pairs_form(k->a.kind),
-                     k->info.empty ? " with text on both sides" : "");
+                     k->info.test_rows ? " but rows of the test part"
+                     : k->info.empty   ? " with text on both sides"
+                                       : "");
 }
 
 /* ---- opening ---- */

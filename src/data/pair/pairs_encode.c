@@ -278,9 +278,9 @@ size_t heed_pairs_altered(const heed_pairs *k, bool val, heed_text *out) {
     if (altered && out)
         heed_text_add(out,
                       "%s of %s target%s cannot be matched exactly: the tokenizer does not keep "
-                      "all spaces, marks or words of %s",
+                      "spaces, marks and words as they are written",
                       heed_format_count(n1, altered), heed_format_count(n2, count),
-                      count == 1 ? "" : "s", altered == 1 ? "it" : "these");
+                      count == 1 ? "" : "s");
     return altered;
 }
 
