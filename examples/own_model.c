@@ -16,24 +16,28 @@ typedef struct {
 } attentive;
 
 /* Each setting is a flag, a key of config.conf and a line of `own_model help train attentive`. */
+typedef struct {
+    int layers, heads, width, block, vocab;
+} settings;
+#define WHOLE(member, value, least, most, text)                                                    \
+    HEED_ROW(settings, member, #member, value, .min = least, .max = most, .help = text)
 static const heed_option options[] = {
-    {"layers", HEED_INT, "2", 1, MOST_LAYERS, NULL, "layers of attention", "Model"},
-    {"heads", HEED_INT, "4", 1, 64, NULL, "attention heads in a layer", "Model"},
-    {"width", HEED_INT, "64", 1, 4096, NULL, "numbers for each token", "Model"},
-    {"block", HEED_INT, "64", 2, 4096, NULL, "tokens in a sequence, at most", "Model"},
-    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL, "most tokens; 0: the tokenizer's own", "Model"},
+    WHOLE(layers, "2", 1, MOST_LAYERS, "layers of attention"),
+    WHOLE(heads, "4", 1, 64, "attention heads in a layer"),
+    WHOLE(width, "64", 1, 4096, "numbers for each token"),
+    WHOLE(block, "64", 2, 4096, "tokens in a sequence, at most"),
+    WHOLE(vocab, "0", 0, 1 << 24, "most tokens; 0: the tokenizer's own"),
     {0}};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *chosen) {
+    const settings *set = (const settings *)chosen;
     attentive *m = (attentive *)self;
-    int width = (int)heed_config_int(f, "width"), heads = (int)heed_config_int(f, "heads");
-    int vocab = (int)heed_config_int(f, "vocab"), block = (int)heed_config_int(f, "block");
-    const int table[] = {vocab, width};
-    heed_norm_args norm = {.width = width, .eps = 1e-5f};
-    heed_mha_args attn = {.width = width, .heads = heads, .causal = true};
-    m->layers = (int)heed_config_int(f, "layers");
+    const int table[] = {set->vocab, set->width};
+    heed_norm_args norm = {.width = set->width, .eps = 1e-5f};
+    heed_mha_args attn = {.width = set->width, .heads = set->heads, .causal = true};
+    m->layers = set->layers;
     m->token = heed_param(s, "token.weight", "normal:0.05", 2, table);
-    heed_position_init(&m->position, s, "position", HEED_LEARNED, block, width);
+    heed_position_init(&m->position, s, "position", HEED_LEARNED, set->block, set->width);
     for (int i = 0; i <= m->layers; i++) {
         heed_scope(s, "layer.%d", i);
         heed_norm_init(&m->norm[i], s, "norm", norm);
@@ -85,6 +89,7 @@ static const heed_model model = {.name = "attentive",
                                  .data = &heed_texts_next,
                                  .embedding = "token",
                                  .options = options,
+                                 .set = sizeof(settings),
                                  .defaults = "lr=0.003",
                                  .presets = presets,
                                  .cases = cases,

@@ -25,18 +25,16 @@ static const heed_option options[] = {
     MASKED_OPTIONS,
     PATCH_OPTIONS,
     PATCH_STACK_OPTIONS,
+    HEED_WHEN(MASKED_SETTINGS " all-rows recompute", "kind=masked"),
+    HEED_WHEN("whole-logits", ""),
+    HEED_WHEN("rope-theta", "positions=rotary"),
+    HEED_WHEN("code depth", "kind=dense|conv"),
+    HEED_WHEN("filters", "kind=conv"),
+    HEED_WHEN("hidden", "kind=dense"),
+    HEED_WHEN("hidden", "depth!=0"),
+    HEED_WHEN("activation", "kind=masked depth!=0"),
+    HEED_WHEN("activation", "kind=dense|conv ff-kind=plain"),
     {0}};
-
-static const heed_condition conditions[] = {{MASKED_SETTINGS " all-rows recompute", "kind=masked"},
-                                            {"whole-logits", ""},
-                                            {"rope-theta", "positions=rotary"},
-                                            {"code depth", "kind=dense|conv"},
-                                            {"filters", "kind=conv"},
-                                            {"hidden", "kind=dense"},
-                                            {"hidden", "depth!=0"},
-                                            {"activation", "kind=masked depth!=0"},
-                                            {"activation", "kind=dense|conv ff-kind=plain"},
-                                            {0}};
 
 static const heed_preset presets[] = {
     {"mae28", "28 x 28: 12 of 16 patches of 7 hidden, decoder of width 64, 6 epochs",
@@ -68,7 +66,7 @@ static void read_deviation(autoencoder *m, heed_store *s, const heed_config *f) 
     for (int i = 0; i < m->channels; i++) m->deviation[i] = (heed_real)v.deviation[i];
 }
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     autoencoder *m = self;
     heed_ctx *c = heed_store_ctx(s);
     m->size = heed__model_int(f, "image-size");
@@ -204,7 +202,6 @@ const heed_model heed_model_autoencoder = {
     .data = &heed_pictures_same,
     .embedding = "embed.patch",
     .options = options,
-    .conditions = conditions,
     .defaults = "lr=0.002",
     .presets = presets,
     .cases = cases,

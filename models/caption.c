@@ -55,20 +55,19 @@ static const heed_option options[] = {
     WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
     VOCAB_OPTION,
     NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
-    {0}};
-
-static const heed_condition conditions[] = {
     ATTEND_CONDITIONS,
-    {"filters stages", "encoder=cnn"},
-    {"layers pool patch final-norm scale-residual", "encoder=vit"},
-    {"heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias rope-theta "
-     "recompute",
-     "encoder=vit decoder=transformer"},
-    {"rope-theta", "positions=rotary"},
-    {"all-rows", ""},
-    {"activation", "ff-kind=plain"},
-    {"cell cell-activation one-bias attention attention-width attention-biases", "decoder=rnn"},
-    {"cell-activation", "cell=rnn"},
+    HEED_WHEN("filters stages", "encoder=cnn"),
+    HEED_WHEN("layers pool patch final-norm scale-residual", "encoder=vit"),
+    HEED_WHEN("heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias "
+              "rope-theta "
+              "recompute",
+              "encoder=vit decoder=transformer"),
+    HEED_WHEN("rope-theta", "positions=rotary"),
+    HEED_WHEN("all-rows", ""),
+    HEED_WHEN("activation", "ff-kind=plain"),
+    HEED_WHEN("cell cell-activation one-bias attention attention-width attention-biases",
+              "decoder=rnn"),
+    HEED_WHEN("cell-activation", "cell=rnn"),
     {0}};
 
 static const heed_preset presets[] = {
@@ -163,7 +162,7 @@ static bool blocks(caption *m, heed_store *s, const heed_config *f) {
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     caption *m = self;
     if (!read_sizes(m, heed_store_ctx(s), f)) return false;
     heed__decoder_read(&m->recurrent, f);
@@ -290,7 +289,6 @@ const heed_model heed_model_caption = {
     .data = &heed_pictures_captioned,
     .embedding = "embed.patch",
     .options = options,
-    .conditions = conditions,
     .defaults = "lr=0.002 warmup=0.1 smoothing=0.1",
     .presets = presets,
     .cases = cases,

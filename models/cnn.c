@@ -20,9 +20,8 @@ static const heed_option options[] = {
     NUMBER("dropout", "0", 0, 0.99, "inside the blocks and before the head"),
     YES("batch-norm", "batch norm after each convolution"),
     YES("residual", "add a block's input to its output"),
+    HEED_WHEN("all-rows recompute whole-logits", ""),
     {0}};
-
-static const heed_condition conditions[] = {{"all-rows recompute whole-logits", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"cnn28", "28 x 28: 3 stages from 16 channels, shifts of 2 pixels, 8 epochs",
@@ -48,7 +47,7 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return heed_drop_apply(&m->drop, t, heed_global_pool(t, x));
 }
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     cnn *m = self;
     if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
     m->base.features = features;
@@ -70,7 +69,6 @@ const heed_model heed_model_cnn = {
     .name = "cnn",
     .help = "pictures: residual convolutional network",
     .options = options,
-    .conditions = conditions,
     .defaults = "lr=0.006 warmup=0.15 best=accuracy",
     .presets = presets,
     .cases = cases,

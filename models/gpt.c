@@ -23,21 +23,19 @@ static const heed_option options[] = {
     YES("scale-residual",
         "initial deviation of sublayers' output weights: residual-std / sqrt(2 layers)"),
     NUMBER("residual-std", "0", 0, 1, "what `scale-residual` divides; 0: init-std"),
+    STACK_CONDITIONS,
+    HEED_WHEN(STACK_SETTINGS " positions activation scale-residual residual-std recompute",
+              "cell=none"),
+    HEED_WHEN("all-rows", ""),
+    HEED_WHEN("residual-std", "scale-residual=true"),
+    HEED_WHEN("one-bias", "cell=rnn|gru|lstm"),
+    HEED_WHEN("cell-activation", "cell=rnn"),
     {0}};
 
 /* Pre-norm tolerates three times the common default rate: validation loss 2.10 against 2.38 after
  * 300 default steps on a book. GPT-2's 0.02 is for a width of 768: 2.17 after 300 steps on
  * Shakespeare, 2.05 with 0.05. */
 #define DEFAULTS "lr=0.003 init-std=0.05"
-
-static const heed_condition conditions[] = {
-    STACK_CONDITIONS,
-    {STACK_SETTINGS " positions activation scale-residual residual-std recompute", "cell=none"},
-    {"all-rows", ""},
-    {"residual-std", "scale-residual=true"},
-    {"one-bias", "cell=rnn|gru|lstm"},
-    {"cell-activation", "cell=rnn"},
-    {0}};
 
 static const heed_preset presets[] = {
     TEXT_PRESETS,
@@ -70,7 +68,7 @@ static const heed_model_case cases[] = {
     {"lstm", TINY "cell=lstm dropout=0.2"},
     {0}};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     gpt *m = self;
     stack_kind kind = {.name = "decoder",
                        .causal = true,
@@ -276,7 +274,6 @@ const heed_model heed_model_gpt = {
     .data = &heed_texts_next,
     .embedding = "embed.token",
     .options = options,
-    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

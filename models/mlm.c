@@ -28,15 +28,14 @@ static const heed_option options[] = {
     NO("unit", "of `embed`: vectors of length 1"),
     WHOLE("embed-tokens", "0", 0, 1 << 20, "of `embed`: the tokens of a text, at most; 0: block"),
     NO("pooler", "the dense layer of BERT's next-sentence head is kept; no training changes it"),
+    HEED_WHEN("rope-theta", "positions=rotary"),
+    HEED_WHEN("activation", "ff-kind=plain transform-head=true"),
     {0}};
 
 /* BERT's 0.02 is for a width of 768: at width 128, sqrt(768 / 128) times as much gives initial
  * scores of the same size. Post-norm needs a longer warm-up. Accuracy after 300 default steps on a
  * book: 14.2 %; with the common defaults: 10.6 %. */
 #define DEFAULTS "tokenizer=wordpiece init-std=0.05 warmup=0.2"
-
-static const heed_condition conditions[] = {
-    {"rope-theta", "positions=rotary"}, {"activation", "ff-kind=plain transform-head=true"}, {0}};
 
 static const heed_preset presets[] = {
     TEXT_PRESETS,
@@ -56,7 +55,7 @@ static const heed_model_case cases[] = {
     {"llama", TINY LLAMA "kv-heads=1 mask-share=0.5 final-norm=true"},
     {0}};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     mlm *m = self;
     stack_kind kind = {.name = "encoder",
                        .scale_residual = heed_config_bool(f, "scale-residual"),
@@ -197,7 +196,6 @@ const heed_model heed_model_mlm = {
     .data = &heed_texts_masked,
     .embedding = "embed.token",
     .options = options,
-    .conditions = conditions,
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,

@@ -24,9 +24,8 @@ static const heed_option options[] = {
     NUMBER("dropout", "0", 0, 0.99, "of the hidden layers"),
     YES("batch-norm", "batch norm before the activation"),
     NO("residual", "add a hidden layer's input to its output; not in the first"),
+    HEED_WHEN("all-rows recompute whole-logits", ""),
     {0}};
-
-static const heed_condition conditions[] = {{"all-rows recompute whole-logits", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"mlp-mnist", "benchmark: 784-256-10, ReLU",
@@ -57,7 +56,7 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return x;
 }
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     mlp *m = self;
     int width = heed__model_int(f, "width");
     bool norm = heed_config_bool(f, "batch-norm");
@@ -83,7 +82,6 @@ const heed_model heed_model_mlp = {
     .name = "mlp",
     .help = "pictures: multilayer perceptron",
     .options = options,
-    .conditions = conditions,
     .defaults = "best=accuracy",
     .presets = presets,
     .cases = cases,

@@ -36,10 +36,10 @@ static const heed_option options[] = {
     NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
     INIT_STD("0"),
     PAIR_OPTIONS,
+    ATTEND_CONDITIONS,
+    HEED_WHEN("cell-activation", "cell=rnn"),
+    HEED_WHEN("all-rows recompute", ""),
     {0}};
-
-static const heed_condition conditions[] = {
-    ATTEND_CONDITIONS, {"cell-activation", "cell=rnn"}, {"all-rows recompute", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"rnn-attn", "benchmark: GRU encoder and decoder, additive attention",
@@ -170,7 +170,7 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     rnn *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
@@ -186,7 +186,6 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_rnn = {.name = "rnn",
                                    .help = "sequence to sequence: recurrent layers and attention",
                                    .options = options,
-                                   .conditions = conditions,
                                    .defaults = "lr=0.003 warmup=0.1",
                                    .presets = presets,
                                    .cases = cases,

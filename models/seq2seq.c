@@ -27,14 +27,14 @@ static const heed_option options[] = {
     YES("scale-embed", "multiply embeddings by the square root of the width"),
     YES("tie", "the head's weights are the target's embeddings"),
     NO("head-bias", "bias of the output"),
+    STACK_CONDITIONS,
+    HEED_WHEN("all-rows", ""),
     {0}};
 
 /* The paper's settings are --smoothing 0.1 --schedule invsqrt. On reversing 5 to 20 letters for 300
  * steps, these defaults get 41 % of tokens right; a warm-up of 0.05 with the paper's settings gets
  * 22 %. */
 #define DEFAULTS "lr=0.002 warmup=0.2"
-
-static const heed_condition conditions[] = {STACK_CONDITIONS, {"all-rows", ""}, {0}};
 
 static const heed_preset presets[] = {
     {"seq2seq-small", "benchmark: 2 + 2 layers, width 128, pre-norm",
@@ -135,7 +135,7 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     seq2seq *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
@@ -153,7 +153,6 @@ static bool init(void *self, heed_store *s, const heed_config *f) {
 const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .help = "sequence to sequence: the Transformer of 2017",
                                        .options = options,
-                                       .conditions = conditions,
                                        .defaults = DEFAULTS,
                                        .presets = presets,
                                        .cases = cases,

@@ -2,9 +2,8 @@
 #include "parts/bert.h"
 #include "parts/reader.h"
 
-static const heed_option options[] = {READER_OPTIONS, {0}};
-
-static const heed_condition conditions[] = {READER_CONDITIONS, {"all-rows", ""}, {0}};
+static const heed_option options[] = {
+    READER_OPTIONS, READER_CONDITIONS, HEED_WHEN("all-rows", ""), {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
@@ -14,7 +13,7 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=2 causal=true norm=post"},
     {0}};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     return heed__reader_init(self, s, f, heed__model_int(f, "classes"));
 }
 
@@ -57,7 +56,6 @@ const heed_model heed_model_tag = {.name = "tag",
                                    .data = &heed_texts_tagged,
                                    .defaults = "best=accuracy positions=rotary",
                                    .options = options,
-                                   .conditions = conditions,
                                    .cases = cases,
                                    .size = sizeof(text_model),
                                    .init = init,

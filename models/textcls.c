@@ -16,13 +16,11 @@ static const heed_option options[] = {
         "attention and convolution: the head reads the mean of the tokens, the last or the first"),
     NO("pooler", "dense layer and tanh before the head, as in BERT"),
     HEAD_OPTION,
+    READER_CONDITIONS,
+    HEED_WHEN("pool", "encoder=attention|conv"),
+    HEED_WHEN("all-rows", "encoder=attention"),
+    HEED_WHEN("all-rows", "pool=last"),
     {0}};
-
-static const heed_condition conditions[] = {READER_CONDITIONS,
-                                            {"pool", "encoder=attention|conv"},
-                                            {"all-rows", "encoder=attention"},
-                                            {"all-rows", "pool=last"},
-                                            {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
@@ -36,7 +34,7 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=3"},
     {0}};
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     textcls *m = self;
     int classes = heed__model_int(f, "classes");
     m->binary = heed__model_is(f, "head", "binary");
@@ -112,7 +110,6 @@ const heed_model heed_model_textcls = {.name = "textcls",
                                        .data = &heed_texts_labelled,
                                        .defaults = "best=accuracy",
                                        .options = options,
-                                       .conditions = conditions,
                                        .cases = cases,
                                        .size = sizeof(textcls),
                                        .init = init,

@@ -10,10 +10,13 @@ typedef struct {
     patch_encoder encoder;
 } vit;
 
-static const heed_option options[] = {IMAGE_OPTIONS, PATCH_OPTIONS, PATCH_STACK_OPTIONS, {0}};
-
-static const heed_condition conditions[] = {
-    STACK_CONDITIONS, {"all-rows", "pool=cls"}, {"whole-logits", ""}, {0}};
+static const heed_option options[] = {IMAGE_OPTIONS,
+                                      PATCH_OPTIONS,
+                                      PATCH_STACK_OPTIONS,
+                                      STACK_CONDITIONS,
+                                      HEED_WHEN("all-rows", "pool=cls"),
+                                      HEED_WHEN("whole-logits", ""),
+                                      {0}};
 
 #define PLAIN "classes=10 norm-eps=1e-5 activation=gelu dropout=0 lr=1e-3 "
 static const heed_preset presets[] = {
@@ -45,7 +48,7 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return heed__patches_features(&m->encoder, t, x);
 }
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     vit *m = self;
     const block_stack *stack = &m->encoder.stack;
     if (!heed__picture_read(&m->base, heed_store_ctx(s), f) ||
@@ -142,7 +145,6 @@ const heed_model heed_model_vit = {
     .help = "pictures: attention among patches (ViT)",
     .embedding = "embed.patch",
     .options = options,
-    .conditions = conditions,
     .defaults = "lr=0.002 warmup=0.1 init-std=0.07 best=accuracy",
     .presets = presets,
     .cases = cases,

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INCLUDE = os.path.join(os.path.dirname(HERE), "include")
@@ -227,56 +228,24 @@ class Parser:
 
 # ---- writing _c.py ----
 
-def in_order(structs):
-    """Structs after those that they contain."""
-    done = []
-
-    def visit(name):
-        if name in done:
-            return
-        for _, kind in structs[name]:
-            for word in re.findall(r"\w+", str(kind)):
-                if word in structs and word != name:
-                    visit(word)
-        done.append(name)
-
-    for name in structs:
-        visit(name)
-    return done
-
-
-def lines_of(opening, items, closing, width=140):
-    """A list in lines of this width."""
-    out, line = [], opening
-    for i, item in enumerate(items):
-        piece = item + (", " if i + 1 < len(items) else "")
-        if len(line) + len(piece) > width:
-            out.append(line.rstrip())
-            line = "    "
-        line += piece
-    return out + [line + closing]
-
-
 def declarations(p):
     out = ['"""Written by declare.py from the headers in include/heed; not to be edited."""', "from ctypes import *", ""]
-    out += lines_of("CONSTANTS = {", [f'"{n}": {v}' for n, v in p.constants.items()], "}")
-    out += ["globals().update(CONSTANTS)", ""]
-    out += ["ENUMS = {"] + [f'    "{name}": {tuple(names)!r},' for name, names in p.enums.items()] + ["}", ""]
+    out += [f"CONSTANTS = {p.constants!r}", "globals().update(CONSTANTS)"]
+    out += [f"ENUMS = { {name: tuple(names) for name, names in p.enums.items()} !r}"]
     opaque = re.compile(r"\b(?!c_|CFUNCTYPE)(heed_\w+)")
-    for name in in_order(p.structs):
-        fields = [f'("{f}", {k})' for f, k in p.structs[name]]
-        out.append(f"\n\nclass {name}(Structure):")
-        out += ["    " + line for line in lines_of("_fields_ = [", fields, "]", 130)]
+    for name in p.structs:
+        fields = ", ".join(f'("{f}", {k})' for f, k in p.structs[name])
+        out += [f"\n\nclass {name}(Structure):", f"    _fields_ = [{fields}]"]
         enums = {f: e for (s, f), e in p.field_enums.items() if s == name}
         if enums:
             out.append(f"    _enums_ = {enums!r}")
         for word in opaque.findall(" ".join(k for _, k in p.structs[name] if k)):
             assert word in p.structs, f"{name}: {word} is unknown"
-    out += ["", "", "# name: result, parameters", "FUNCTIONS = {"]
+    out += ["\n\n# name: result, parameters", "FUNCTIONS = {"]
     for name, (result, parameters, _) in p.functions.items():
         kinds = "".join(str(k) + ", " for _, k, _ in parameters)
         out.append(f'    "{name}": ({result}, ({kinds.rstrip()})),')
-    return "\n".join(out + ["}", ""]).replace("\n\n\n\n", "\n\n\n")
+    return "\n".join(out + ["}", ""])
 
 
 # ---- writing _ops.py ----
@@ -345,22 +314,10 @@ def op(p, name, says):
     named = [w for w in words if w.split("=")[0] in KEYWORDS and "=" in w]
     words = [w for w in words if "=" not in w] + [w for w in words if "=" in w and w not in named]
     words += ["*"] + named + [f"{o}=None" for o in options] + ["name=None"]
-    out = lines_of(f"def {name}(", words, "):")
-    if says:
-        out += wrapped(says)
+    out = [f"def {name}({', '.join(words)}):", f"    {textwrap.fill(says, 120)!r}"]
     out += ["    " + b.format(inputs=", ".join(inputs)) for b in before]
-    out += lines_of(f"    return t.made(lib.heed_{name}(", ["t.pointer if name is None else t.named(name)"] + call, f'), "{name}")')
-    return "\n".join(out)
-
-
-def wrapped(text, width=130):
-    out, line = [], '    """'
-    for word in text.replace("\\", "\\\\").split():
-        if len(line) + len(word) > width:
-            out.append(line.rstrip())
-            line = "    "
-        line += word + " "
-    return out + [line.rstrip() + '"""']
+    call = ", ".join(["t.pointer if name is None else t.named(name)"] + call)
+    return "\n".join(out + [f'    return t.made(lib.heed_{name}({call}), "{name}")'])
 
 
 def ops(p):
@@ -371,7 +328,7 @@ def ops(p):
     out = ['"""Written by declare.py from include/heed/ops.h; not to be edited."""', "from ctypes import byref, c_void_p",
            "", "from ._c import *", "from ._library import choice, filled, index, lib",
            "from .net import order_of, shape_of, tape_of, weights_of", ""]
-    out += lines_of("__all__ = [", [f'"{n}"' for n in names], "]")
+    out += [f"__all__ = {names!r}"]
     return "\n".join(out) + "\n\n\n" + "\n\n\n".join(op(p, n, says.get(n, "")) for n in names) + "\n"
 
 

@@ -38,7 +38,7 @@ static inline asked ask(const heed_model *model, const char *settings) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, model->size);
-    CHECK(model->init(r->self, r->store, r->config));
+    CHECK(heed_model_init(model, r->self, r->store, r->config));
     shake(r->store);
     return a;
 }

@@ -38,7 +38,7 @@ static inline built build_on(int threads, const heed_model *model, const char *p
     b.self = calloc(1, model->size);
     if (preset) heed_preset_apply(b.c, b.f, model, preset);
     if (settings) set_all(b.f, settings);
-    model->init(b.self, b.s, b.f);
+    heed_model_init(model, b.self, b.s, b.f);
     return b;
 }
 

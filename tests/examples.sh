@@ -173,6 +173,24 @@ says "-o runs/first --tokenizer word" && ! grep -q preset out
 result $? "data check names no preset that the model lacks"
 tiny gradcheck --op 'tiny-*'
 says "5 checked, 0 wrong" && says "-DHEED_F64"
+# A kind of data of a program's own, with a model that reads it, in one file.
+cc -o own_kind "$root/tests/cli/own_kind.c" $(pkg-config --cflags --libs heed-program)
+result $? "own_kind.c is built"
+for i in $(seq 40); do echo "$((i % 7)),$((i % 5)),$((2 * (i % 7) - 3 * (i % 5) + 1))"; done >numbers.csv
+lines() { what="own_kind $*" && run ./own_kind "$@"; }
+lines data check line numbers.csv
+says "32 for training, 8 for validation"
+lines data check line numbers.csv --json
+says '"columns":3,"chosen":'
+lines train line numbers.csv -o line --steps 300 --lr 0.05 --batch 8
+says "32 for training, 8 for validation"
+lines resume line --steps 310
+lines eval line
+says "loss           0.0000" && says "predictions    8"
+lines eval line numbers.csv --json
+says '"part":"val"' && says '"items":8'
+lines info line
+lines init line
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \
     --packing lines --batch 8 --steps 60 --val-split 0 >out 2>&1
 result $? "training a run for embedded"

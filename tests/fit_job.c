@@ -14,7 +14,7 @@ static const heed_option tiny_options[] = {
 static const heed_option program_options[] = {
     {"data", HEED_TEXT, "", 0, 0, NULL, "of the program", "Program"}, {0}};
 
-bool tiny_init(void *self, heed_store *s, const heed_config *f) {
+bool tiny_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     int hidden = (int)heed_config_int(f, "hidden");
     heed_linear_init(&m->hidden, s, "hidden", (heed_linear_args){.in = 2, .out = hidden});
@@ -122,22 +122,22 @@ void job_open(job *j, const char *run, const char *settings, heed_options o) {
                         .epoch = 7}};
     if (!o.seed) o.seed = 1;
     j->c = heed_open(&o);
-    j->given = (heed_data){.c = j->c, .kind = &heed_own_numbers, .batches = &j->data};
     heed_config *f = heed_config_new(j->c, tables);
     set_all(f, settings, HEED_FROM_FILE);
     snprintf(j->run, sizeof j->run, "%s/%s", test_folder(), run ? run : "");
-    j->args = (heed_fit_args){.model = &tiny_model,
-                              .config = f,
-                              .data = &j->given,
-                              .data_checksum = 77,
-                              .run = run ? j->run : NULL,
-                              .report = on_report,
-                              .stop = on_stop};
+    j->open =
+        (heed_data){.c = j->c, .kind = &heed_own_numbers, .batches = &j->data, .checksum = 77};
+    j->args = (heed_train_args){.model = &tiny_model,
+                                .config = f,
+                                .run = run ? j->run : NULL,
+                                .report = on_report,
+                                .stop = on_stop};
 }
 
 void job_fit(job *j) {
     j->args.user = j;
-    j->result = heed_fit(j->c, &j->args);
+    j->args.opened = &j->open;
+    j->result = heed_train(j->c, &j->args);
 }
 
 /* The run's own settings, as `heed resume` reads them, and others as from its flags. */

@@ -24,13 +24,13 @@ typedef struct {
 
 extern const heed_model tiny_model;
 extern const heed_model *const tiny_models[];
-bool tiny_init(void *self, heed_store *s, const heed_config *f);
+bool tiny_init(void *self, heed_store *s, const void *f);
 
 typedef struct {
     heed_ctx *c;
     points data;
-    heed_data given; /* holds them */
-    heed_fit_args args;
+    heed_train_args args;
+    heed_data open; /* args.opened */
     heed_fit_result result;
     int count[5]; /* of events */
     heed_report last[5];

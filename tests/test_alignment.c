@@ -25,7 +25,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
-    CHECK(m->init(r->self, r->store, r->config));
+    CHECK(heed_model_init(m, r->self, r->store, r->config));
     shake(r->store);
     CHECK(heed_inspection_text(&b->s, r, "the red car", 11, "blue house"));
 }

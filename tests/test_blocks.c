@@ -129,7 +129,7 @@ TEST(blocks_a_lesson_rotates_queries_and_keys) {
         CHECK(heed_lesson_of_head(&a.s, &list[0], head, &l, &off) && off < 10 * tiny);
         CHECK(l.part[HEED_LESSON_Q_R].x && l.args.rotary == 20);
         CHECK(heed_lesson_backward(a.run.c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-        const heed_matrix *const d[] = {&g.w_q, &g.w_k};
+        const heed_matrix *const d[] = {&g.part[HEED_LESSON_W_Q], &g.part[HEED_LESSON_W_K]};
         for (int i = 0; i < 2 * 16; i++) {
             double *w = &l.part[i / 16 ? HEED_LESSON_W_K : HEED_LESSON_W_Q].x[i % 16], was = *w, up;
             *w = was + 1e-5;

@@ -3,7 +3,7 @@
 
 static const heed_option model_options[] = {
     {"layers", HEED_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
-    {"norm", HEED_CHOICE, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
+    {"norm", HEED_TEXT, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
     {"tie", HEED_BOOL, "true", 0, 0, NULL, "share embedding and head", "Model"},
     {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "learning rate", "Training"},
     {"key-width", HEED_INT, "", 1, 4096, NULL, "width of a key; by default width / heads", "Model"},
@@ -330,13 +330,78 @@ TEST(config_defaults_of_another_table_move_nothing) {
     CLOSE(c);
 }
 
+typedef struct {
+    int blocks;
+    double rate;
+    const char *activation;
+} block_set;
+static const heed_option block_rows[] = {
+    HEED_ROW(block_set, blocks, "blocks", "1", .min = 1, .max = 1e12, .help = "blocks"),
+    HEED_ROW(block_set, rate, "rate", "0.5", .max = 1, .help = "rate", .group = "Blocks"),
+    HEED_ROW(block_set, activation, "activation", "relu", .choices = "relu|gelu", .help = "a"),
+    HEED_WHEN("rate", "activation=gelu"),
+    {0}};
+typedef struct {
+    block_set one;
+    int64_t steps;
+    float beta;
+    bool tie, absent;
+    const char *name, *activation;
+    int untouched;
+    double seed;
+} net_set;
+static const heed_option net_rows[] = {
+    HEED_ROW(net_set, activation, "activation", "gelu", .choices = "gelu|tanh", .help = "mine"),
+    HEED_ROW(net_set, steps, "steps", "9007199254740993", .help = "steps", .group = "Net"),
+    HEED_ROWS(net_set, one, block_rows, "blocks=3 activation=tanh"),
+    HEED_ROW(net_set, beta, "beta", "0.1", .help = "beta"),
+    HEED_ROW(net_set, tie, "tie", "yes", .help = "tie"),
+    HEED_ROW(net_set, name, "name", "", .help = "name"),
+    HEED_SHARED(net_set, seed, "seed"),
+    HEED_SHARED(net_set, absent, "absent"),
+    {0}};
+static const heed_option seed_rows[] = {{"seed", HEED_INT, "7", 0, 9, NULL, "seed", "Net"}, {0}};
+
+/* Members of every type; a table in a table, with other defaults and another row for one of its
+ * settings; settings of other tables. */
+TEST(config_fills_structs) {
+    heed_ctx *c = heed_open(NULL);
+    heed_config *f = heed_config_new(c, (const heed_option *const[]){net_rows, seed_rows, NULL});
+    net_set set = {.untouched = 5, .absent = true};
+    heed_text out = {.c = c};
+    CHECK(heed_config_set(f, "name", "a net", "--name", HEED_FROM_FLAG));
+    CHECK(heed_config_bind(f, net_rows, &set));
+    CHECK(set.steps == 9007199254740993 && set.beta == 0.1f && set.tie && !set.absent);
+    CHECK(set.untouched == 5 && set.seed == 7 && set.one.blocks == 3 && set.one.rate == 0.5);
+    CHECK_TEXT(set.name, "a net");
+    CHECK_TEXT(set.activation, "tanh");
+    CHECK_TEXT(set.one.activation, "tanh");
+    CHECK(heed_config_write(f, &out, false));
+    CHECK_TEXT(out.s,
+               "steps = 9007199254740993\nblocks = 3\nseed = 7\nrate = 0.5\nactivation = tanh\n"
+               "beta = 0.1\ntie = true\nname = a net\n");
+    heed_text_free(&out);
+    CHECK_TEXT(heed_config_default(f, "blocks"), "3");
+    CHECK_TEXT(heed_option_find(net_rows, "activation")->help, "mine");
+    CHECK(heed_option_find(net_rows, "rate") == &block_rows[1]);
+    CHECK(!heed_option_find(net_rows, "seed") && !heed_option_find(NULL, "rate"));
+    CHECK(heed_config_set(f, "rate", "0.25", "--rate", HEED_FROM_FLAG));
+    CHECK_FAILS(c, heed_config_check(f), HEED_USAGE, "`rate` has no effect here");
+    CHECK(heed_config_set(f, "blocks", "3000000000", "--blocks", HEED_FROM_FLAG));
+    CHECK_FAILS(c, heed_config_bind(f, net_rows, &set), HEED_USAGE, "at most 2147483647");
+    heed_config *other = heed_config_new(c, (const heed_option *const[]){seed_rows, NULL});
+    CHECK_FAILS(c, heed_config_bind(other, net_rows, &set), HEED_USAGE, "found none");
+    CLOSE(c);
+}
+
 /* Only what was given as a flag is refused, whatever its value. */
 TEST(config_refuses_settings_without_effect) {
-    static const heed_condition list[] = {{"layers tie", "norm=pre"},
-                                          {"steps", "norm=pre absent=1 shift!=0"},
-                                          {"key-width", "val!="},
-                                          {"lr", "absent=1"},
-                                          {0}};
+    static const heed_option list[] = {HEED_WHEN("layers tie", "norm=pre"),
+                                       HEED_WHEN("steps", "norm=pre absent=1 shift!=0"),
+                                       HEED_WHEN("key-width", "val!="),
+                                       HEED_WHEN("lr", "absent=1"),
+                                       {0}};
+    const heed_option *const with[] = {model_options, fit_options, list, NULL};
     static const char *const given[][3] = {
         {"layers", "4", "`layers` has no effect here: expected `norm = pre`, found `norm = post`"},
         {"steps", "9",
@@ -345,19 +410,19 @@ TEST(config_refuses_settings_without_effect) {
         {"key-width", "8", "`key-width` has no effect here: expected `val`"}};
     heed_ctx *c = heed_open(NULL);
     for (int i = 0; i < 3; i++) {
-        heed_config *f = heed_config_new(c, tables);
-        CHECK(heed_config_check(f, list) && heed_config_check(f, NULL));
+        heed_config *f = heed_config_new(c, with);
+        CHECK(heed_config_check(f));
         CHECK(heed_config_set(f, given[i][0], given[i][1], "x", HEED_FROM_FILE));
-        CHECK(heed_config_set(f, "lr", "2", "x", HEED_FROM_FLAG) && heed_config_check(f, list));
+        CHECK(heed_config_set(f, "lr", "2", "x", HEED_FROM_FLAG) && heed_config_check(f));
         CHECK(heed_config_set(f, given[i][0], given[i][1], "x", HEED_FROM_FLAG));
-        CHECK(!heed_config_check(f, list) && heed_ctx_status(c) == HEED_USAGE);
+        CHECK(!heed_config_check(f) && heed_ctx_status(c) == HEED_USAGE);
         CHECK_TEXT(heed_ctx_error(c), given[i][2]);
         heed_clear(c);
         heed_config_set(f, i < 2 ? "norm" : "val", i < 2 ? "pre" : "x", "x", HEED_FROM_FILE);
-        CHECK(heed_config_check(f, list));
+        CHECK(heed_config_check(f));
         heed_config_free(f);
     }
-    CHECK(!heed_config_check(NULL, list));
+    CHECK(!heed_config_check(NULL));
     CLOSE(c);
 }
 
@@ -372,5 +437,6 @@ TEST(config_takes_null) {
     CHECK(heed_config_real(NULL, "a") == 0 && heed_config_count(NULL) == 0);
     CHECK(!heed_config_has(NULL, "a") && !heed_config_write(NULL, &out, true));
     CHECK(!heed_config_help(NULL, &out, 80));
+    CHECK(!heed_config_bind(NULL, net_rows, &out));
     heed_config_free(NULL);
 }

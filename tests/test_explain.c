@@ -4,18 +4,6 @@
 #include "lab.h"
 #include <heed/lesson.h>
 
-static heed_lesson_args lion(void) {
-    return (heed_lesson_args){.tokens = LION_TOKENS,
-                              .features = LION_FEATURES,
-                              .key = LION_KEY,
-                              .value = LION_VALUE,
-                              .x = lion_x,
-                              .w_q = lion_w_q,
-                              .w_k = lion_w_k,
-                              .w_v = lion_w_v,
-                              .beta = (double)NAN};
-}
-
 static heed_lesson make(heed_ctx *c, heed_lesson_args a) {
     heed_lesson l;
     CHECK(heed_lesson_make(c, &a, &l));
@@ -31,7 +19,7 @@ static double worst(const heed_matrix *m, const double *golden) {
 
 TEST(explain_lion_is_numpys_to_1e_12) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson l = make(c, lion());
+    heed_lesson l = make(c, lion_args(lion_x));
     const struct {
         heed_lesson_part part;
         const double *golden;
@@ -55,14 +43,14 @@ TEST(explain_lion_is_numpys_to_1e_12) {
 
 TEST(explain_gradients_are_numpys_to_1e_12) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson l = make(c, lion());
+    heed_lesson l = make(c, lion_args(lion_x));
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-    CHECK_CLOSE(worst(&g.scores, golden_dscores), 0, 1e-12);
-    CHECK_CLOSE(worst(&g.w_q, golden_dw_q), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.w_k, golden_dw_k), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.w_v, golden_dw_v), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.x, golden_dx), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.part[HEED_LESSON_SCORES], golden_dscores), 0, 1e-12);
+    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_Q], golden_dw_q), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_K], golden_dw_k), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_V], golden_dw_v), 0, 1e-11);
+    CHECK_CLOSE(worst(&g.part[HEED_LESSON_X], golden_dx), 0, 1e-11);
     heed_lesson_gradient_free(&g);
     heed_lesson_free(&l);
     CLOSE(c);
@@ -109,14 +97,11 @@ static void check_gradients(heed_lesson_args a, const double *n) {
     heed_lesson l = make(c, a);
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(c, &l, n + 50, n + 70, &g));
-    const struct {
-        heed_lesson_part part;
-        const heed_matrix *d;
-    } list[] = {{HEED_LESSON_X, &g.x},     {HEED_LESSON_W_Q, &g.w_q}, {HEED_LESSON_W_K, &g.w_k},
-                {HEED_LESSON_W_V, &g.w_v}, {HEED_LESSON_B_Q, &g.b_q}, {HEED_LESSON_B_K, &g.b_k},
-                {HEED_LESSON_B_V, &g.b_v}, {HEED_LESSON_Z, &g.z}};
+    static const heed_lesson_part list[] = {HEED_LESSON_X,   HEED_LESSON_W_Q, HEED_LESSON_W_K,
+                                            HEED_LESSON_W_V, HEED_LESSON_B_Q, HEED_LESSON_B_K,
+                                            HEED_LESSON_B_V, HEED_LESSON_Z};
     for (size_t i = 0; i < sizeof list / sizeof *list - l.self; i++)
-        check_part(&l, list[i].part, list[i].d, n + 50, n + 70);
+        check_part(&l, list[i], &g.part[list[i]], n + 50, n + 70);
     const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
     for (int i = 0; i < w->rows * w->cols; i++) CHECK(!l.hidden[i % w->cols] || w->x[i] == 0);
     heed_lesson_gradient_free(&g);
@@ -212,19 +197,14 @@ static void check_layer(const double *n, bool norm) {
     heed_lesson_gradient g;
     const double *co = n + 70;
     CHECK(heed_lesson_backward_layer(c, &l, co, &g));
-    const struct {
-        heed_lesson_part part;
-        const heed_matrix *d;
-    } list[] = {{HEED_LESSON_W_Q, &g.w_q},   {HEED_LESSON_W_K, &g.w_k},
-                {HEED_LESSON_W_V, &g.w_v},   {HEED_LESSON_B_V, &g.b_v},
-                {HEED_LESSON_Z, &g.z},       {HEED_LESSON_W_H, &g.w_h},
-                {HEED_LESSON_B_O, &g.b_o},   {HEED_LESSON_OTHERS, &g.all},
-                {HEED_LESSON_GAIN, &g.gain}, {HEED_LESSON_BIAS, &g.bias}};
+    static const heed_lesson_part list[] = {
+        HEED_LESSON_W_Q, HEED_LESSON_W_K, HEED_LESSON_W_V,    HEED_LESSON_B_V,  HEED_LESSON_Z,
+        HEED_LESSON_W_H, HEED_LESSON_B_O, HEED_LESSON_OTHERS, HEED_LESSON_GAIN, HEED_LESSON_BIAS};
     int checked = 0;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        heed_matrix *m = &l.part[list[i].part];
+        heed_matrix *m = &l.part[list[i]];
         for (int k = 0; m->x && k < m->rows * m->cols; k++, checked++)
-            CHECK_CLOSE(list[i].d->x[k], layer_slope(&l, &m->x[k], co), 1e-8);
+            CHECK_CLOSE(g.part[list[i]].x[k], layer_slope(&l, &m->x[k], co), 1e-8);
     }
     CHECK(checked == (norm ? 52 : 48));
     heed_lesson_gradient_free(&g);
@@ -289,15 +269,15 @@ TEST(explain_gradients_are_those_of_the_trained_layer) {
                                                  .beta = (double)NAN});
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(l.c, &k, k.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-    check_same_gradient(&g.w_q, gw, true);
-    check_same_gradient(&g.w_k, gw + E * D, true);
-    check_same_gradient(&g.w_v, gw + 2 * E * D, true);
-    check_same_gradient(&g.b_q, gb, false);
-    check_same_gradient(&g.b_v, gb + 2 * E, false);
-    check_same_gradient(&g.x, x->g, false);
+    check_same_gradient(&g.part[HEED_LESSON_W_Q], gw, true);
+    check_same_gradient(&g.part[HEED_LESSON_W_K], gw + E * D, true);
+    check_same_gradient(&g.part[HEED_LESSON_W_V], gw + 2 * E * D, true);
+    check_same_gradient(&g.part[HEED_LESSON_B_Q], gb, false);
+    check_same_gradient(&g.part[HEED_LESSON_B_V], gb + 2 * E, false);
+    check_same_gradient(&g.part[HEED_LESSON_X], x->g, false);
     /* A bias of the keys moves all scores of a row alike, so that no weight hears of it. */
     for (int i = 0; i < E; i++) {
-        CHECK_CLOSE(g.b_k.x[i], 0, 1e-12);
+        CHECK_CLOSE(g.part[HEED_LESSON_B_K].x[i], 0, 1e-12);
         CHECK_CLOSE(gb[E + i], 0, is_double ? 1e-12 : 1e-5);
     }
     heed_lesson_gradient_free(&g);
@@ -380,14 +360,14 @@ TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
         }
         heed_lesson_gradient g;
         CHECK(heed_lesson_backward_layer(l.c, &head[h], dy, &g));
-        check_same_gradient(&g.gain, norm.gain->g, false);
-        check_same_gradient(&g.bias, norm.bias->g, false);
-        check_same_gradient(&g.b_o, m.out.b->g, false);
-        check_same_gradient(&g.w_q, rows_of(m.qkv.w->g, 0, h, WIDTH), true);
-        check_same_gradient(&g.w_k, rows_of(m.qkv.w->g, 1, h, WIDTH), true);
-        check_same_gradient(&g.w_v, rows_of(m.qkv.w->g, 2, h, WIDTH), true);
+        check_same_gradient(&g.part[HEED_LESSON_GAIN], norm.gain->g, false);
+        check_same_gradient(&g.part[HEED_LESSON_BIAS], norm.bias->g, false);
+        check_same_gradient(&g.part[HEED_LESSON_B_O], m.out.b->g, false);
+        check_same_gradient(&g.part[HEED_LESSON_W_Q], rows_of(m.qkv.w->g, 0, h, WIDTH), true);
+        check_same_gradient(&g.part[HEED_LESSON_W_K], rows_of(m.qkv.w->g, 1, h, WIDTH), true);
+        check_same_gradient(&g.part[HEED_LESSON_W_V], rows_of(m.qkv.w->g, 2, h, WIDTH), true);
         turn_columns(m.out.w->g, h, columns);
-        CHECK_CLOSE(worst(&g.w_h, columns), 0, is_double ? 1e-12 : 1e-5);
+        CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_H], columns), 0, is_double ? 1e-12 : 1e-5);
         heed_lesson_gradient_free(&g);
     }
     for (int h = 0; h < 2; h++) heed_lesson_free(&head[h]);
@@ -398,7 +378,7 @@ TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
 
 TEST(explain_hard_takes_the_first_of_equal_scores) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     int first;
     a.hard = true;
     heed_lesson l = make(c, a);
@@ -422,14 +402,14 @@ TEST(explain_hard_takes_the_first_of_equal_scores) {
 
 TEST(explain_a_head_without_keys_gives_zeros_and_no_gradient) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     unsigned char hide[LION_TOKENS];
     memset(hide, 1, sizeof hide);
     a.hide = hide;
     heed_lesson l = make(c, a);
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(c, &l, lion_x, NULL, &g));
-    for (int i = 0; i < LION_TOKENS * LION_FEATURES; i++) CHECK(g.x.x[i] == 0);
+    for (int i = 0; i < LION_TOKENS * LION_FEATURES; i++) CHECK(g.part[HEED_LESSON_X].x[i] == 0);
     for (int i = 0; i < LION_TOKENS * LION_VALUE; i++) CHECK(l.part[HEED_LESSON_OUTPUT].x[i] == 0);
     heed_lesson_gradient_free(&g);
     heed_lesson_free(&l);
@@ -438,26 +418,26 @@ TEST(explain_a_head_without_keys_gives_zeros_and_no_gradient) {
 
 TEST(explain_refuses_sizes) {
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion();
+    heed_lesson_args a = lion_args(lion_x);
     heed_lesson l;
     a.key = 0;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "W_Q");
     heed_lesson_free(&l);
     heed_clear(c);
-    a = lion();
+    a = lion_args(lion_x);
     a.tokens = 1 << 20;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "found 1048576x10");
     heed_lesson_free(&l);
     heed_clear(c);
     heed_lesson_gradient g;
-    l = make(c, lion());
+    l = make(c, lion_args(lion_x));
     CHECK(!heed_lesson_backward_layer(c, &l, lion_x, &g));
     CHECK_HAS(heed_ctx_error(c), "without W_h");
     heed_lesson_free(&l);
     heed_clear(c);
-    a = lion();
+    a = lion_args(lion_x);
     a.width = LION_FEATURES - 1, a.w_h = a.gain = lion_x;
     CHECK(!heed_lesson_make(c, &a, &l));
     CHECK_HAS(heed_ctx_error(c), "10 columns of X, found 9");
@@ -466,13 +446,24 @@ TEST(explain_refuses_sizes) {
     CLOSE(c);
 }
 
+static heed_tensor *input(heed_tape *t, const double *x, int rows, int cols) {
+    heed_real copy[LION_TOKENS * LION_FEATURES];
+    for (int i = 0; i < rows * cols; i++) copy[i] = (heed_real)x[i];
+    return heed_input(t, copy, 3, (int[]){1, rows, cols});
+}
+
 /* The same head by the library's ops. */
 TEST(explain_lion_is_the_attention_op) {
     heed_ctx *c = heed_open(NULL);
     heed_tape *t = heed_tape_new(c);
     heed_probe(t, "lion.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *y = lion_apply(t);
+    heed_tensor *x = input(t, lion_x, LION_TOKENS, LION_FEATURES);
+    heed_tensor *q = heed_matmul(t, x, input(t, lion_w_q, LION_FEATURES, LION_KEY));
+    heed_tensor *k = heed_matmul(t, x, input(t, lion_w_k, LION_FEATURES, LION_KEY));
+    heed_tensor *v = heed_matmul(t, x, input(t, lion_w_v, LION_FEATURES, LION_VALUE));
+    heed_attention_args a = {.heads = 1, .key = LION_KEY, .value = LION_VALUE};
+    heed_tensor *y = heed_attention(heed_at(t, "lion"), q, k, v, NULL, NULL, &a);
     heed_tensor *w = heed_probe_find(t, "lion.weights");
     double tolerance = sizeof(heed_real) == sizeof(double) ? 1e-12 : 1e-5;
     CHECK(y && y->size == LION_TOKENS * LION_VALUE && w);

@@ -1,4 +1,4 @@
-/* heed_fit: learning, lengths, run directories, divergence. */
+/* heed_train: learning, lengths, run directories, divergence. */
 #include "fit/fit.h"
 #include "fit_job.h"
 
@@ -181,7 +181,7 @@ TEST(fit_accumulates) {
 TEST(fit_evaluates_what_there_is) {
     job j;
     job_open(&j, NULL, "steps=10", (heed_options){.threads = 1});
-    j.args.no_val = true;
+    j.open.no_val = true;
     job_fit(&j);
     CHECK(isnan(j.result.val_loss) && isnan(j.last[HEED_FIT_EVAL].val_loss));
     CHECK(isfinite(j.result.best_loss) && j.result.best_loss <= j.result.loss);
@@ -378,7 +378,7 @@ TEST(fit_machine_has_a_load) {
 
 /* ---- parameters without a gradient ---- */
 
-static bool init_with_spare(void *self, heed_store *s, const heed_config *f) {
+static bool init_with_spare(void *self, heed_store *s, const void *f) {
     heed_param(s, "spare", "one", 1, (int[]){2});
     return tiny_init(self, s, f);
 }

@@ -8,8 +8,8 @@ enum { ROWS = 32, PARTS = 4, PAIRS = 150 };
 /* Trainings of one step of gradient descent, and the weights that they come to. */
 typedef struct {
     heed_ctx *c;
-    heed_data given;
-    heed_fit_args args;
+    heed_train_args args;
+    heed_data open; /* args.opened */
     double loss, norm;
     heed_real *weights;
     size_t count;
@@ -45,7 +45,8 @@ static job open_job(const heed_model *model, const char *settings, int parts) {
     heed_config_set(f, "batch", number, "test", HEED_FROM_FLAG);
     snprintf(number, sizeof number, "%d", parts);
     heed_config_set(f, "accumulate", number, "test", HEED_FROM_FLAG);
-    j.args = (heed_fit_args){.model = model, .config = f, .report = on_report, .no_val = true};
+    j.args = (heed_train_args){.model = model, .config = f, .report = on_report};
+    j.open.no_val = true;
     return j;
 }
 
@@ -69,8 +70,8 @@ static void use_lines(job *j, heed_packing packing, bool bracket) {
     char *text = heed_text_read(j->c, lines_file(), &n);
     heed_tokenizer *k = heed_tokenizer_train(j->c, text, n, (heed_tokenizer_args){.kind = "word"});
     free(text);
-    j->args.tokenizer = k;
-    j->given.batches =
+    j->open.tokenizer = k;
+    j->open.batches =
         heed_corpus_open(j->c, in_folder("lines.txt"), k,
                          (heed_corpus_args){.packing = packing, .block = 16, .bracket = bracket});
 }
@@ -103,13 +104,13 @@ static void use_pairs(job *j, heed_pair_kind kind) {
         heed_tokenizer_train(j->c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
     heed_text_free(&text);
     heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
-    j->args.tokenizer = t;
-    j->given.batches = k;
+    j->open.tokenizer = t;
+    j->open.batches = k;
     const heed_pairs_info *info = heed_pairs_about(k);
     CHECK(info != NULL);
     if (kind == HEED_TRANSLATION || !info) return;
-    j->args.labels = info->labels;
-    j->args.label_count = info->classes;
+    j->open.labels = info->labels;
+    j->open.label_count = info->classes;
 }
 
 static void open_translation(job *j) { use_pairs(j, HEED_TRANSLATION); }
@@ -122,9 +123,9 @@ static void open_pictures(job *j) {
     const heed_images_info *info = heed_images_about(k);
     CHECK(info != NULL);
     if (!info) return;
-    j->given.batches = k;
-    j->args.labels = info->labels;
-    j->args.label_count = info->classes;
+    j->open.batches = k;
+    j->open.labels = info->labels;
+    j->open.label_count = info->classes;
 }
 
 /* ---- one batch and four ---- */
@@ -132,9 +133,9 @@ static void open_pictures(job *j) {
 static job step(const heed_model *model, const char *settings, void (*open)(job *j), int parts) {
     job j = open_job(model, settings, parts);
     open(&j);
-    j.args.data = &j.given;
     j.args.user = &j;
-    heed_fit(j.c, &j.args);
+    j.args.opened = &j.open;
+    heed_train(j.c, &j.args);
     return j;
 }
 

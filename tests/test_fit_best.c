@@ -1,4 +1,4 @@
-/* heed_fit: which weights are the best, and the names of classes in a run. */
+/* heed_train: which weights are the best, and the names of classes in a run. */
 #include "fit_job.h"
 
 /* ---- the best ---- */
@@ -66,8 +66,8 @@ TEST(fit_stops_early_by_accuracy) {
 static heed_status labelled(const char *const *labels, int count, bool force) {
     job j;
     job_open(&j, "run", "steps=2", (heed_options){.threads = 1});
-    j.args.labels = labels;
-    j.args.label_count = count;
+    j.open.labels = labels;
+    j.open.label_count = count;
     j.args.force = force;
     job_fit(&j);
     heed_status status = heed_ctx_status(j.c);
@@ -105,8 +105,8 @@ static bool opens(const char *run, bool edited, const char *part) {
 static heed_status resumed(const char *const *labels, int count, bool edited) {
     job j;
     job_open_resume(&j, "run", "steps=4", (heed_options){.threads = 1, .edited = edited});
-    j.args.labels = labels;
-    j.args.label_count = count;
+    j.open.labels = labels;
+    j.open.label_count = count;
     job_fit(&j);
     heed_status status = heed_ctx_status(j.c);
     heed_close(j.c);

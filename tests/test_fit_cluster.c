@@ -1,5 +1,5 @@
-/* heed_fit in several processes, which are threads here: the engine below brings messages from one
- * to another. The weights have the same bits as those of one process. */
+/* heed_train in several processes, which are threads here: the engine below brings messages from
+ * one to another. The weights have the same bits as those of one process. */
 #include "fit_job.h"
 
 #include <pthread.h>
@@ -74,7 +74,7 @@ typedef struct {
 
 enum { WIDTH = 8, TABLE = 1875 }; /* rows of the table for each unit of the setting `hidden` */
 
-static bool net_init(void *self, heed_store *s, const heed_config *f) {
+static bool net_init(void *self, heed_store *s, const void *f) {
     net *m = self;
     int rows = TABLE * (int)heed_config_int(f, "hidden");
     m->recompute = heed_config_bool(f, "recompute");
@@ -244,15 +244,13 @@ static void check_error(team *t, heed_status status, const char *error) {
 TEST(fit_cluster_refuses_processes_that_differ) {
     team t;
     team_open(&t, "no", SETTINGS "accumulate=4", 3);
-    t.job[2].args.data_checksum++;
+    t.job[2].open.checksum++;
     check_error(&t, HEED_USAGE, "process 2: data differs from that of process 0");
     team_open(&t, "no", SETTINGS "accumulate=4", 3);
     heed_config_set(t.job[1].args.config, "lr", "0.5", "test", HEED_FROM_FLAG);
     check_error(&t, HEED_USAGE, "process 1: settings differ from those of process 0: `lr`");
     team_open(&t, "no", SETTINGS "accumulate=2", 3);
     check_error(&t, HEED_USAGE, "`accumulate`: expected at least 3, one for each process, found 2");
-    team_open(&t, "no", SETTINGS "accumulate=2 accumulate-order=sequence", 2);
-    check_error(&t, HEED_USAGE, "accumulate-order = tree");
     team_open(&t, "no", SETTINGS "accumulate=2", 2);
     heed_close(t.job[1].c);
     job_open(&t.job[1], "no", SETTINGS "accumulate=2",

@@ -1,4 +1,4 @@
-/* heed_fit on the text models: thread counts, resume, the tokenizer in the run. */
+/* heed_train on the text models: thread counts, resume, the tokenizer in the run. */
 #include "files.h"
 #include "fit_job.h"
 #include <heed/models.h>
@@ -7,9 +7,9 @@
 
 typedef struct {
     heed_ctx *c;
-    heed_data data;
-    heed_fit_args args;
-    int64_t steps; /* taken so far */
+    heed_train_args args;
+    heed_data open; /* args.opened */
+    int64_t steps;  /* taken so far */
     int64_t stop_at;
     char run[256];
 } text_job;
@@ -55,21 +55,19 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
     a.bracket = model == &heed_model_mlm;
     heed_corpus *data = heed_corpus_open(c, in_folder("text.txt"), k, a);
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
-    j.args = (heed_fit_args){.model = model,
-                             .config = f,
-                             .data_checksum = heed_corpus_about(data).checksum,
-                             .tokenizer = k,
-                             .report = on_report,
-                             .stop = on_stop};
-    j.data = (heed_data){.c = c, .batches = data};
+    j.open.c = c;
+    j.open.batches = data;
+    j.open.checksum = heed_corpus_about(data).checksum;
+    j.open.tokenizer = k;
+    j.args = (heed_train_args){.model = model, .config = f, .report = on_report, .stop = on_stop};
     return j;
 }
 
 static heed_fit_result fit_text(text_job *j) {
     j->args.run = j->run;
-    j->args.data = &j->data;
     j->args.user = j;
-    return heed_fit(j->c, &j->args);
+    j->args.opened = &j->open;
+    return heed_train(j->c, &j->args);
 }
 
 static void train_text(const heed_model *model, const char *kind, const char *run, int threads,
@@ -191,11 +189,11 @@ static void train_two_sided(const heed_model *m, const char *run, bool force) {
     text_job j = open_text(m, "char", run, 1);
     heed_config_set(j.args.config, "steps", "2", "test", HEED_FROM_FLAG);
     heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
-    j.args.source = heed_tokenizer_train(j.c, "to be or not", 12,
+    j.open.source = heed_tokenizer_train(j.c, "to be or not", 12,
                                          (heed_tokenizer_args){.kind = "word", .vocab = 9});
     j.args.force = force;
     fit_text(&j);
-    CHECK(heed_config_int(j.args.config, "source-vocab") == heed_vocab_size(j.args.source));
+    CHECK(heed_config_int(j.args.config, "source-vocab") == heed_vocab_size(j.open.source));
     CLOSE(j.c);
 }
 
@@ -225,7 +223,7 @@ TEST(fit_text_source_tokenizer_is_part_of_a_resume) {
     train_two_sided(&m, "run", false);
     text_job j = open_text(&m, "char", "run", 1);
     heed_config_set(j.args.config, "source-vocab", "9", "test", HEED_FROM_FLAG);
-    j.args.source = heed_tokenizer_train(j.c, "to see or not", 13,
+    j.open.source = heed_tokenizer_train(j.c, "to see or not", 13,
                                          (heed_tokenizer_args){.kind = "word", .vocab = 9});
     j.args.resume = true;
     fit_text(&j);
@@ -255,9 +253,8 @@ TEST(fit_text_damaged_tokenizer_is_an_error) {
     for (int i = 0; i < 4; i++) {
         command("rm -rf %s/*", test_folder());
         train_text(&heed_model_gpt, kinds[i], "run", 1, "3");
-        static const char *const names[] = {"run/heed-tokenizer.json", "run/vocab.txt",
-                                            "run/tokenizer.json"};
-        for (int k = 0; k < 3; k++) {
+        static const char *const names[] = {"run/vocab.txt", "run/tokenizer.json"};
+        for (int k = 0; k < 2; k++) {
             size_t n;
             char *data = slurp(".", names[k], &n);
             for (size_t at = 0; data && at < n; at += n / 25 + 1) {
@@ -272,7 +269,7 @@ TEST(fit_text_damaged_tokenizer_is_an_error) {
             if (data) spill(".", names[k], data, n);
             free(data);
         }
-        command("cd %s/run && rm -f heed-tokenizer.json vocab.txt tokenizer.json", test_folder());
+        command("cd %s/run && rm -f vocab.txt tokenizer.json", test_folder());
         heed_ctx *c = heed_open(&(heed_options){.threads = 1});
         CHECK_FAILS(c, heed_run_open(c, in_folder("run"), heed_models, NULL), HEED_DATA,
                     "tokenizer");

@@ -159,3 +159,66 @@ TEST(record_focus_leaves_out_weights_that_are_not_finite) {
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.head == 0 && f.count == 3);
     CLOSE(c);
 }
+
+/* ---- what of a record is shown ---- */
+
+/* Two heads over 4 tokens, causal, and a map of the same tokens. */
+static heed_record *record_of_two_heads(heed_ctx *c) {
+    static const heed_real weights[32] = {1, 0,   0,   0, .5f,  .5f,  0,    0,    /* head 1 */
+                                          0, .5f, .5f, 0, .25f, .25f, .25f, .25f, /* */
+                                          1, 0,   0,   0, 1,    0,    0,    0,    /* head 2 */
+                                          1, 0,   0,   0, .75f, .25f, 0,    0};
+    static const heed_real fall[16] = {[12] = -.5f, [13] = .25f};
+    heed_record *r = record_of_4(c);
+    heed_record_add_block(
+        r, &(heed_record_block){.path = "a", .heads = 2, .weights = weights, .causal = true});
+    heed_record_add_map(
+        r, &(heed_record_map){.name = "occlusion", .layer = -1, .head = -1, .values = fall});
+    return r;
+}
+
+static void check_row(const heed_view_map *m, int row, const char *name, const double *values) {
+    CHECK(row < m->map.rows);
+    if (row >= m->map.rows) return;
+    CHECK_TEXT(m->map.row_labels[row], name);
+    for (int i = 0; i < m->map.cols; i++)
+        CHECK_CLOSE(m->values[row * m->map.cols + i], values[i], 1e-6);
+}
+
+TEST(record_view_shows_a_head_a_query_a_key_and_measures) {
+    heed_ctx *c = heed_open(NULL);
+    heed_record *r = record_of_two_heads(c);
+    heed_record_view v = heed_record_view_of(r, 3);
+    heed_view_map m;
+    CHECK(v.layers == 1 && v.focus.count == 2 && !v.chosen);
+    CHECK(heed_view_rows(c, &v, true, false, &m) && m.map.rows == 3 && m.weights == 3);
+    check_row(&m, 0, "mean", (double[]){.5, .25, .125, .125});
+    check_row(&m, 2, "head 2", (double[]){.75, .25, 0, 0});
+    heed_view_map_free(&m);
+    v.chosen = true; /* one head, beside what else is measured, which has its own scale */
+    v.head = 1;
+    CHECK(heed_view_rows(c, &v, true, true, &m) && m.map.rows == 2 && m.weights == 1);
+    check_row(&m, 0, "attention", (double[]){.75, .25, 0, 0});
+    check_row(&m, 1, "occlusion", (double[]){-.5, .25, 0, 0});
+    CHECK(m.map.ends[0] == 0 && m.map.ends[1] == .5f && m.map.units[1] && !m.map.units[0]);
+    heed_view_map_free(&m);
+    v.query = 1; /* a causal query sees no later token */
+    CHECK(heed_view_rows(c, &v, true, false, &m) && m.map.cols == 2);
+    v.several[0] = 1, v.several[1] = 3, v.count = 2; /* the mean of two */
+    heed_view_map_free(&m);
+    CHECK(heed_view_rows(c, &v, true, false, &m) && m.map.cols == 4);
+    check_row(&m, 0, "head 2", (double[]){.875, .125, 0, 0});
+    heed_view_map_free(&m);
+    v.query = -1, v.key = 0; /* what looks at either of two keys: their sum */
+    v.several[0] = 0, v.several[1] = 1;
+    CHECK(heed_view_rows(c, &v, true, false, &m) && m.col[0] == 0 && m.map.cols == 4);
+    check_row(&m, 0, "head 2", (double[]){1, 1, 1, 1});
+    heed_view_map_free(&m);
+    v = heed_record_view_of(r, -1);
+    v.hide = true;
+    CHECK(heed_view_matrix(c, &v, HEED_HEAD_LARGEST, &m) && m.map.rows == 3 && m.row[0] == 1);
+    check_row(&m, 2, "c", (double[]){.25, .25, .25});
+    CHECK(m.even && m.map.hi == 1); /* of the layer */
+    heed_view_map_free(&m);
+    CLOSE(c);
+}

@@ -55,7 +55,7 @@ static bool make_model(twin *w) {
     }
     w->s = heed_store_new(w->c);
     w->self = calloc(1, w->model->size);
-    return w->self && w->model->init(w->self, w->s, f);
+    return w->self && heed_model_init(w->model, w->self, w->s, f);
 }
 
 /* A whole array of numbers, NULL if the file has none. */

@@ -12,7 +12,7 @@ typedef struct {
     heed_real x[ROWS * LEN * 2], y[ROWS * LEN];
 } mixer;
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     mixer *m = self;
     char name[16];
     (void)f;
@@ -82,7 +82,7 @@ static void open_bench(bench *b, const heed_model *m) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = &b->self;
-    CHECK(m->init(r->self, r->store, r->config));
+    CHECK(heed_model_init(m, r->self, r->store, r->config));
     shake(r->store);
     b->e = (heed_evaluation){.run = r, .rows = ROWS, .batches = BATCHES};
 }

@@ -121,32 +121,6 @@ TEST(bpe_round_trips_are_exact) {
 
 /* ---- files ---- */
 
-/* The tokenizer.json alone gives the same ids as the tokenizer that wrote it. */
-TEST(hugging_face_files_read_back) {
-    static const char *const kinds[] = {"char", "byte", "word", "wordpiece", "bpe"};
-    const char *text = "one \"two\"\\ \n\tthree na\xC3\xAFve \xE4\xB8\xAD One two [MASK]three # ##";
-    for (int i = 0; i < 10; i++) {
-        heed_ctx *c = open_ctx();
-        heed_tokenizer_args a = {.kind = kinds[i % 5], .lower = i > 4, .specials = i > 4};
-        heed_tokenizer *k = train(c, text, a);
-        char dir[100], line[300];
-        snprintf(dir, sizeof dir, "%.80s/shared%d", test_folder(), i);
-        CHECK(heed_tokenizer_save(k, dir));
-        snprintf(line, sizeof line, "rm -f %s/heed-tokenizer.json %s/vocab.txt", dir, dir);
-        CHECK(system(line) == 0);
-        heed_tokenizer *again = heed_tokenizer_open(c, dir);
-        heed_tokens t = {0}, u = {0};
-        CHECK(heed_encode(k, text, strlen(text), &t) && heed_encode(again, text, strlen(text), &u));
-        CHECK(t.count == u.count && memcmp(t.ids, u.ids, t.count * sizeof *t.ids) == 0);
-        CHECK(memcmp(t.end, u.end, t.count * sizeof *t.end) == 0);
-        CHECK(heed_vocab_size(again) == heed_vocab_size(k));
-        if (i % 5 > 1) CHECK(heed_tokenizer_digest(again) == heed_tokenizer_digest(k));
-        heed_tokens_free(&t);
-        heed_tokens_free(&u);
-        CLOSE(c);
-    }
-}
-
 #define FILE_OF(steps, model)                                                                      \
     "{\"version\":\"1.0\",\"added_tokens\":[]," steps "\"model\":{" model "}}"
 #define WORDS_OF "\"type\":\"WordLevel\",\"unk_token\":\"a\",\"vocab\":{\"a\":0}"

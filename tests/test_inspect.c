@@ -366,17 +366,17 @@ TEST(inspect_scale_ends_at_the_largest_weight_of_all_heads) {
     CHECK_CLOSE(heed_record_scale(&r, &b), 1, 1e-6);
 }
 
-/* Maps of 2 x 2 patches over a picture of 28 x 28 grey pixels. */
-static heed_overlay patches_over(const unsigned char *pixels, const heed_real *const *maps,
-                                 int count) {
-    return (heed_overlay){.pixels = pixels,
-                          .width = 28,
-                          .height = 28,
-                          .channels = 1,
-                          .rows = 2,
-                          .cols = 2,
-                          .count = count,
-                          .maps = maps};
+/* Rows of 2 x 2 patches over a picture of 28 x 28 grey pixels, patch by patch. */
+static heed_heatmap patches_over(const unsigned char *pixels, const heed_real *values, int rows) {
+    static heed_tile tile;
+    tile = (heed_tile){pixels, 28, 28, 1, {0}};
+    return (heed_heatmap){.picture = &tile,
+                          .grid_cols = 2,
+                          .rows = rows,
+                          .cols = 4,
+                          .values = values,
+                          .uniform = 0.25,
+                          .cells = true};
 }
 
 TEST(inspect_overlay_lays_panels_side_by_side) {
@@ -384,16 +384,15 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     char path[128];
     int width, height, wide, tall;
     static const unsigned char grey[28 * 28] = {255};
-    const heed_real a[4] = {0, 1, (heed_real)NAN, 0}, b[4] = {0};
-    const heed_real *maps[] = {a, b, a, a, a};
-    const char *captions[] = {"mean", "head 1", NULL, "", "head 4"};
-    heed_overlay o = patches_over(grey, maps, 2);
-    o.captions = captions;
+    const heed_real values[5 * 4] = {0, 1, (heed_real)NAN, 0, 0, 0, 0, 0, 0, 1};
+    const char *names[] = {"mean", "head 1", "", "", "head 4"};
+    heed_heatmap o = patches_over(grey, values, 2);
+    o.row_labels = names;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
-    CHECK(heed_overlay_png(c, &o, path));
+    CHECK(heed_heatmap_png(c, &o, path));
     png_size(path, &width, &height);
     CHECK(width > 3 * 224 && width < 4 * 224);
-    CHECK(heed_overlay_svg(c, &o, path));
+    CHECK(heed_heatmaps_svg(c, &o, 1, path));
     size_t n;
     char *svg = heed_text_read(c, path, &n);
     CHECK(svg && strstr(svg, "<svg ") == svg && strstr(svg, ">head 1</text>"));
@@ -401,13 +400,18 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     for (const char *at = svg; at && (at = strstr(at, "<image ")); at++) pictures++;
     CHECK(pictures == 3);
     free(svg);
-    o.count = 5;
-    CHECK(heed_overlay_png(c, &o, path));
+    o.rows = 5;
+    CHECK(heed_heatmap_png(c, &o, path));
     png_size(path, &wide, &tall);
     CHECK(wide > 6 * 224 && tall == height);
-    o.maps = NULL;
-    CHECK(!heed_overlay_png(c, &o, path));
-    heed_clear(c);
+    for (int k = 0; k < 3; k++) { /* no grid, another one, no pixels */
+        o = patches_over(k < 2 ? grey : NULL, values, 2);
+        o.grid_cols = k < 2 ? 3 * k : 2;
+        CHECK(!heed_heatmap_png(c, &o, path));
+        CHECK_HAS(heed_ctx_error(c), "map over a picture is wrong");
+        heed_clear(c);
+        CHECK(!heed_heatmap_text(&o, &(heed_text){.c = c}));
+    }
     CLOSE(c);
 }
 
@@ -518,10 +522,10 @@ TEST(inspect_colours_run_away_from_their_ground) {
 }
 
 /* The picture that is written. */
-static heed_picture drawn(heed_ctx *c, const heed_overlay *o) {
+static heed_picture drawn(heed_ctx *c, const heed_heatmap *o) {
     char path[128];
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
-    CHECK(heed_overlay_png(c, o, path));
+    CHECK(heed_heatmap_png(c, o, path));
     return read_back(path);
 }
 
@@ -534,9 +538,7 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
     const heed_real weights[4] = {0, 3, 0, 0};
-    const heed_real *maps[] = {weights};
-    heed_overlay o = patches_over(black, maps, 1);
-    o.cells = true;
+    heed_heatmap o = patches_over(black, weights, 1);
     heed_picture p = drawn(c, &o);
     size_t lit = pixels_of(&p, DARK);
     CHECK(lit == 112 * 112);
@@ -556,16 +558,14 @@ TEST(inspect_overlay_tints_where_the_weight_is) {
 TEST(inspect_overlay_has_one_scale_for_all_panels) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
-    const heed_real sharp[4] = {0, 1, 0, 0}, flat[4] = {0.25, 0.25, 0.26f, 0.24f};
-    const heed_real *maps[] = {sharp, flat};
-    heed_overlay o = patches_over(black, maps, 2);
-    o.cells = true;
+    heed_real values[] = {0, 1, 0, 0, 0.25, 0.25, 0.26f, 0.24f};
+    heed_heatmap o = patches_over(black, values, 2);
     size_t dark[2], lit = 112 * 112;
     for (int i = 0; i < 2; i++) {
         heed_picture p = drawn(c, &o);
         dark[i] = pixels_of(&p, DARK);
         heed_picture_free(&p);
-        maps[0] = flat; /* nothing looks anywhere: nothing is dark, either */
+        memcpy(values, values + 4, 4 * sizeof *values); /* nothing looks anywhere: none is dark */
     }
     CHECK(dark[0] == lit && dark[1] == 0);
     CLOSE(c);
@@ -574,24 +574,22 @@ TEST(inspect_overlay_has_one_scale_for_all_panels) {
 #define ORANGE 171, 99, 45
 #define BLUE   60, 108, 165
 
-/* However small a measure's values are, it has the full colours, except if its scale has a least
- * end: then it looks like the nothing that it is. */
+/* However small a measure's values are, it has the full colours at the end of its scale; with a
+ * least end it looks like the nothing that it is. */
 TEST(inspect_overlay_measure_below_its_least_end_is_pale) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
-    const heed_real sharp[4] = {0, 1, 0, 0}, measure[4] = {-1e-4f, 0, 0, 2e-4f};
-    const heed_real *maps[] = {sharp, measure};
-    const double least[] = {heed_map_least("occlusion")};
-    heed_overlay o = patches_over(black, maps, 2);
-    o.cells = true;
-    o.measures = 1;
-    CHECK(least[0] == HEED_LEAST_OCCLUSION && heed_map_least("rollout") == 0);
+    const heed_real values[] = {0, 1, 0, 0, -1e-4f, 0, 0, 2e-4f};
+    heed_real ends[] = {0, 2e-4f};
+    heed_heatmap o = patches_over(black, values, 2);
+    o.ends = ends;
+    CHECK(heed_map_least("occlusion") == HEED_LEAST_OCCLUSION && heed_map_least("rollout") == 0);
     CHECK(heed_map_least("gradient") == 0 && heed_map_least(NULL) == 0);
     for (int i = 0; i < 2; i++) {
         heed_picture p = drawn(c, &o);
         CHECK(pixels_of(&p, ORANGE) == (i ? 0 : 112 * 112));
         heed_picture_free(&p);
-        o.least = least;
+        ends[1] = (heed_real)HEED_LEAST_OCCLUSION;
     }
     CLOSE(c);
 }
@@ -601,14 +599,13 @@ TEST(inspect_overlay_brightens_a_dark_picture) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char dark[28 * 28], bright[28 * 28];
     const heed_real none[4] = {0, 0, 0, 0};
-    const heed_real *maps[] = {none};
     unsigned char *pictures[] = {dark, bright};
     for (int i = 0; i < 28 * 28; i++) {
         dark[i] = i % 28 < 14 ? 5 : 20;
         bright[i] = i % 28 < 14 ? 100 : 200;
     }
     for (int i = 0; i < 2; i++) {
-        heed_overlay o = patches_over(pictures[i], maps, 1);
+        heed_heatmap o = patches_over(pictures[i], none, 1);
         heed_picture p = drawn(c, &o);
         const unsigned char *row = p.pixels + 3 * ((size_t)100 * (size_t)p.width + 20 + 224 + 20);
         int left = row[3 * 20], right = row[3 * 200];
@@ -624,12 +621,10 @@ TEST(inspect_overlay_brightens_a_dark_picture) {
 TEST(inspect_overlay_measures_have_scales_of_their_own) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
-    const heed_real sharp[4] = {0, 1, 0, 0};
-    heed_real measure[4] = {-9, 0, 0, 9};
-    const heed_real *maps[] = {sharp, measure};
-    heed_overlay o = patches_over(black, maps, 2);
-    o.cells = true;
-    o.measures = 1;
+    heed_real values[] = {0, 1, 0, 0, -9, 0, 0, 9}, ends[] = {0, 9};
+    heed_heatmap o = patches_over(black, values, 2);
+    o.ends = ends;
+    o.width = 100;
     for (int i = 0; i < 2; i++) {
         heed_text text = {.c = c};
         heed_picture p = drawn(c, &o);
@@ -637,7 +632,7 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
         CHECK(pixels_of(&p, ORANGE) == 112 * 112);
         CHECK(pixels_of(&p, BLUE) == 112 * 112);
         heed_picture_free(&p);
-        CHECK(heed_overlay_text(&o, HEED_ASCII, 100, &text));
+        CHECK(heed_heatmap_text(&o, &text));
         const char *end = strstr(text.s, "Other scales: ");
         CHECK(end && strstr(text.s, " 100  percent of a row's attention"));
         int full = 0, below = 0;
@@ -648,8 +643,8 @@ TEST(inspect_overlay_measures_have_scales_of_their_own) {
         CHECK(full == 2 * 14 * 7 + 2); /* two of the legend */
         CHECK(below == 13 * 7);
         heed_text_free(&text);
-        measure[0] = -0.001f;
-        measure[3] = 0.001f;
+        values[4] = -0.001f;
+        values[7] = ends[1] = 0.001f;
     }
     CLOSE(c);
 }
@@ -659,10 +654,8 @@ TEST(inspect_overlay_of_a_small_value_keeps_the_picture) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
     const heed_real values[4] = {0, 0.1f, 1, 0};
-    const heed_real *maps[] = {values};
-    heed_overlay o = patches_over(black, maps, 1);
-    o.cells = true;
-    o.measures = 1;
+    heed_heatmap o = patches_over(black, values, 1);
+    o.ends = (const heed_real[]){1};
     heed_picture p = drawn(c, &o);
     size_t tinted = 0; /* where the value is 0.1: a little less blue than PALE */
     for (int row = 0; row < p.height; row++)
@@ -679,24 +672,16 @@ TEST(inspect_overlay_of_a_small_value_keeps_the_picture) {
 TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {
     heed_ctx *c = heed_open(NULL);
     static unsigned char black[28 * 28];
-    const heed_real mean[4] = {0.1f, 0.6f, 0.2f, 0.1f}, sharp[4] = {0, 1, 0, 0};
-    const heed_real *maps[] = {mean, sharp, mean};
-    heed_overlay o = patches_over(black, maps, 3);
-    o.cells = true;
-    o.shares = &(const bool){true};
+    heed_real values[] = {0.1f, 0.6f, 0.2f, 0.1f, 0, 1, 0, 0, 0.1f, 0.6f, 0.2f, 0.1f};
+    heed_heatmap o = patches_over(black, values, 3);
+    o.shares = (const bool[]){true, true, true};
     for (int apart = 0; apart < 2; apart++) {
-        o.fused = o.measures = apart;
+        if (apart) o.ends = (const heed_real[]){0.6f, 0, 0.6f};
         heed_picture p = drawn(c, &o);
         CHECK(pixels_of(&p, DARK) == (apart ? 3 : 1) * 112 * 112);
         CHECK(pixels_of(&p, ORANGE) == 0);
         heed_picture_free(&p);
     }
-    /* Nearly uniform ones do not look like a choice: the scale ends at twice the uniform weight. */
-    const heed_real even[4] = {0.24f, 0.26f, 0.25f, 0.25f};
-    maps[0] = maps[2] = even;
-    heed_picture p = drawn(c, &o);
-    CHECK(pixels_of(&p, DARK) == 112 * 112);
-    heed_picture_free(&p);
     CLOSE(c);
 }
 

@@ -12,7 +12,7 @@ typedef struct {
 
 enum { LEN = 5, WIDTH = 8, HEADS = 2, CLASSES = 3 };
 
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     finder *m = self;
     (void)f;
     heed_linear_init(&m->in, s, "in", (heed_linear_args){.in = 2, .out = WIDTH});
@@ -63,7 +63,7 @@ static void open_bench(bench *b, const heed_model *m) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = &b->self;
-    CHECK(m->init(r->self, r->store, r->config));
+    CHECK(heed_model_init(m, r->self, r->store, r->config));
     CHECK(heed_inspection_numbers(&b->s, r, numbers, 3, SHAPE(1, LEN, 2), "five numbers"));
 }
 

@@ -404,12 +404,9 @@ TEST(kinds_resume_keeps_the_numbers_of_classes) {
           heed_config_set_list(f, SMALL "layers=1 heads=2 block=8", "test", HEED_FROM_FLAG));
     heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_textcls),
                                   &(heed_data_args){.labels = old, .label_count = 2});
-    heed_fit_args a = {.model = &heed_model_textcls, .config = f, .run = in_folder("run")};
-    if (d) {
-        a.data = d, a.data_checksum = d->checksum, a.tokenizer = d->tokenizer;
-        a.labels = d->labels, a.label_count = d->label_count;
-        CHECK(heed_fit(c, &a).step == 4);
-    }
+    heed_train_args a = {
+        .model = &heed_model_textcls, .opened = d, .config = f, .run = in_folder("run")};
+    CHECK(d && heed_train(c, &a).step == 4);
     heed_data_close(d);
     heed_config_free(f);
     heed_train_args more = {.model = &heed_model_textcls,

@@ -6,21 +6,9 @@
 
 enum { LION = 2, IN = 7, GRASS = 10, DET = 4, PREP = 7, ADJ = 9 };
 
-static heed_lesson_args lion(const double *x) {
-    return (heed_lesson_args){.tokens = LION_TOKENS,
-                              .features = LION_FEATURES,
-                              .key = LION_KEY,
-                              .value = LION_VALUE,
-                              .x = x,
-                              .w_q = lion_w_q,
-                              .w_k = lion_w_k,
-                              .w_v = lion_w_v,
-                              .beta = (double)NAN};
-}
-
 /* x (LION_TOKENS,LION_FEATURES) -> the query of "in", and its weight for "lion". */
 static double query_of_in(heed_ctx *c, const double *x, double q[LION_KEY]) {
-    heed_lesson_args a = lion(x);
+    heed_lesson_args a = lion_args(x);
     heed_lesson l;
     double weight = -1;
     if (heed_lesson_make(c, &a, &l)) {
@@ -34,7 +22,7 @@ static double query_of_in(heed_ctx *c, const double *x, double q[LION_KEY]) {
 TEST(notes_the_lions_sizes) {
     CHECK(LION_TOKENS == 11 && LION_FEATURES == 10);
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion(lion_x);
+    heed_lesson_args a = lion_args(lion_x);
     heed_lesson l;
     CHECK(heed_lesson_make(c, &a, &l));
     CHECK_CLOSE(l.args.beta, 1 / sqrt(3), 1e-15);

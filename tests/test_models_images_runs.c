@@ -5,8 +5,8 @@
 
 typedef struct {
     heed_ctx *c;
-    heed_data data;
-    heed_fit_args args;
+    heed_train_args args;
+    heed_data open; /* args.opened */
     int64_t steps, stop_at;
     char run[256];
 } picture_job;
@@ -27,26 +27,26 @@ static picture_job open_pictures(const heed_model *model, const char *run, int t
     a.augment = (heed_augment){.flip = 0.5, .pad = 1, .brightness = 0.2};
     heed_images *data = heed_images_open(j.c, in_folder("data"), &a);
     const heed_images_info *info = heed_images_about(data);
-    j.args = (heed_fit_args){.model = model, .report = on_report, .stop = on_stop};
+    j.args = (heed_train_args){.model = model, .report = on_report, .stop = on_stop};
     j.args.config = heed_model_config(j.c, model, NULL);
     set_all(j.args.config, "image-size=6 channels=1 width=8 dropout=0.1 smoothing=0.1 batch=8 "
                            "steps=12 lr=0.01 seed=7 save-every=5 log-every=1 eval-every=4");
+    j.open.batches = data;
     CHECK(info != NULL);
     if (info) {
-        j.args.data_checksum = info->checksum;
-        j.args.labels = info->labels;
-        j.args.label_count = info->classes;
+        j.open.checksum = info->checksum;
+        j.open.labels = info->labels;
+        j.open.label_count = info->classes;
     }
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
-    j.data = (heed_data){.c = j.c, .batches = data};
     return j;
 }
 
 static heed_fit_result fit_pictures(picture_job *j) {
     j->args.run = j->run;
-    j->args.data = &j->data;
     j->args.user = j;
-    return heed_fit(j->c, &j->args);
+    j->args.opened = &j->open;
+    return heed_train(j->c, &j->args);
 }
 
 static void train_pictures(const heed_model *model, const char *run, int threads, int workers) {

@@ -42,7 +42,7 @@ static built build(const heed_model *model, const char *settings) {
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, model->size);
     set_all(b.f, settings);
-    model->init(b.self, b.s, b.f);
+    heed_model_init(model, b.self, b.s, b.f);
     shake(b.s);
     return b;
 }
@@ -117,7 +117,7 @@ TEST(pair_models_of_the_benchmarks_have_their_sizes) {
             heed_config_new(b.c, (const heed_option *const[]){presets[i].model->options, NULL});
         void *self = calloc(1, presets[i].model->size);
         CHECK(heed_preset_apply(b.c, f, presets[i].model, presets[i].preset));
-        CHECK(presets[i].model->init(self, s, f));
+        CHECK(heed_model_init(presets[i].model, self, s, f));
         CHECK(heed_store_params(s) == presets[i].count);
         free(self);
         DISCARD(b);

@@ -25,7 +25,7 @@ static built build(const heed_model *model, const char *settings) {
         *value++ = 0;
         heed_config_set(f, pair, value, "test", HEED_FROM_FLAG);
     }
-    model->init(b.self, b.s, f);
+    heed_model_init(model, b.self, b.s, f);
     heed_tape_begin(b.t, HEED_EVAL, 0);
     return b;
 }

@@ -180,15 +180,13 @@ TEST(null_is_accepted_in_model) {
     CALL(heed_model_eval_batches(NULL, NULL, NULL, 1));
     CALL(heed_model_epoch_batches(NULL, NULL, NULL, 1));
     CALL(heed_model_config(NULL, NULL, NULL));
-    CALL(heed_model_check(NULL, NULL));
-    CALL(heed_model_check(&model, NULL));
     CALL(heed_preset_apply(NULL, NULL, NULL, NULL));
     close_everything(&l);
 }
 
 TEST(null_is_accepted_in_fit) {
     everything l = open_everything();
-    CALL(heed_fit(NULL, NULL));
+    CALL(heed_train(NULL, NULL));
     CALL(heed_run_vacant(NULL, NULL, false));
     CALL(heed_run_recover(NULL, NULL));
     CALL(heed_run_resumable(NULL, NULL));
@@ -317,11 +315,12 @@ TEST(null_is_accepted_in_view) {
     CALL(heed_heatmaps_png(NULL, NULL, 1, NULL));
     CALL(heed_panels_png(NULL, NULL, NULL));
     CALL(heed_panels_svg(NULL, NULL, NULL));
-    CALL(heed_overlay_png(NULL, NULL, NULL));
-    CALL(heed_overlay_svg(NULL, NULL, NULL));
-    CALL(heed_overlay_text(NULL, 0, 1, NULL));
-    CALL(heed_overlay_text(NULL, 0, 1, &l.text));
-    CALL(heed_overlay_text(zero, 0, 1, NULL));
+    CALL(heed_record_png(NULL, NULL, NULL));
+    CALL(heed_record_svg(l.c, NULL, NULL));
+    CALL(heed_record_view_of(NULL, 0));
+    CALL(heed_view_map_free(NULL));
+    CALL(heed_view_matrix(l.c, NULL, 0, NULL));
+    CALL(heed_view_rows(l.c, NULL, true, true, NULL));
     CALL(heed_page_size(NULL));
     CALL(heed_page_write(NULL, NULL, NULL));
     close_everything(&l);

@@ -30,7 +30,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     r->store = heed_store_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
-    CHECK(b->data && m->init(r->self, r->store, r->config));
+    CHECK(b->data && heed_model_init(m, r->self, r->store, r->config));
     b->args = (heed_patch_ablation_args){
         .images = b->data ? b->data->batches : NULL, .part = HEED_TRAIN_PART, .pictures = 4};
 }

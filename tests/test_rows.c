@@ -283,7 +283,7 @@ static const char *const stacks[] = {
     TEXT "activation=relu attn-out=false",
     TEXT "activation=identity attention=explicit",
     TEXT "ff-kind=swiglu norm-kind=rms positions=rotary kv-heads=1 bias=false",
-    TEXT "lora=2 lora-targets=*.weight init-std=0.3"};
+    TEXT "lora=2 lora-targets=*.mlp.*.weight init-std=0.3"};
 
 /* While probing, all values are kept; small ones are kept anyway, unless none counts as small. */
 TEST(values_computed_again_have_the_same_bits) {

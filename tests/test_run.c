@@ -139,9 +139,9 @@ TEST(run_null_and_error_states) {
     CHECK(!heed_run_open(NULL, "x", tiny_models, NULL));
     heed_score s = heed_evaluate(NULL, NULL, NULL, NULL, 1);
     CHECK(s.weight == 0);
-    heed_fit(NULL, NULL);
+    heed_train(NULL, NULL);
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_fit(c, NULL);
+    heed_train(c, NULL);
     CHECK(heed_ctx_status(c) == HEED_USAGE);
     heed_clear(c);
     CHECK(!heed_run_open(c, "/nonexistent/run", tiny_models, NULL));

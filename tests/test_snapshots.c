@@ -39,16 +39,9 @@ static void train(const heed_model *m, const char *data, const char *list,
     heed_snapshots *s = d ? heed_snapshots_open(m, d, f, args) : NULL;
     CHECK(s != NULL);
     if (s) {
-        heed_fit_args how = {.model = m,
-                             .config = f,
-                             .data = d,
-                             .tokenizer = d->tokenizer,
-                             .source = d->source,
-                             .no_val = d->no_val,
-                             .run = args->run,
-                             .report = report,
-                             .user = s};
-        heed_fit(c, &how);
+        heed_train_args how = {
+            .model = m, .opened = d, .config = f, .run = args->run, .report = report, .user = s};
+        heed_train(c, &how);
     }
     heed_snapshots_close(s);
     *out = (seen){.c = c};

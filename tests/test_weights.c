@@ -66,13 +66,13 @@ TEST(weights_that_are_none_are_refused) {
     refused("{\"tokens\":[\"a\",\"b\",\"c\"],\"w\":[[1,0],[0,1]]}",
             "tokens has 3 labels, but array \"w\" has 2 queries");
     refused("{\"tokens\":[{}, 2],\"w\":[[1,0],[0,1]]}", "expected texts");
-    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[0],"
+    refused("{\"heed\":\"attention 2\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[1],"
             "\"queries\":0,\"keys\":1}]}",
             "keys: expected 0 to 0, found 1");
-    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[0],"
+    refused("{\"heed\":\"attention 2\",\"axes\":[{\"count\":2}],\"blocks\":[{\"heads\":[1],"
             "\"queries\":0,\"keys\":0,\"weights\":[[[1,0]]]}]}",
             "expected the sizes 1, 2 and 2 of its axes, found (1, 1, 2)");
-    refused("{\"heed\":\"attention 1\",\"axes\":[{\"count\":4,\"grid\":{\"rows\":2,\"cols\":2,"
+    refused("{\"heed\":\"attention 2\",\"axes\":[{\"count\":4,\"grid\":{\"rows\":2,\"cols\":2,"
             "\"first\":1}}]}",
             "more patches");
     refused("{\"w\":[[1,0],[0,1]],\"picture\":[[0,0.5]]}",
@@ -128,22 +128,16 @@ TEST(weights_of_numpy_have_their_picture_in_bytes) {
     CLOSE(c);
 }
 
-/* Numbers count from 1; in files of the first version they count from 0. */
-TEST(weights_of_either_version_are_the_same_record) {
+TEST(weights_of_a_record_have_numbers_from_1) {
     heed_ctx *c = heed_open(NULL);
-    static const char format[] =
-        "{\"heed\":\"attention %d\",\"axes\":[{\"count\":2}],\"blocks\":[{\"layer\":%d,"
-        "\"heads\":[%d],\"queries\":0,\"keys\":0,\"weights\":[[[1,0],[0,1]]]}],"
-        "\"maps\":[{\"name\":\"m\",\"layer\":%s,\"head\":%d,\"queries\":0,\"keys\":0,"
-        "\"values\":[[1,0],[0,1]]}],\"guesses\":[{\"axis\":0,\"%s\":%d,\"tokens\":[]}]}";
-    for (int version = 1; version <= 2; version++) {
-        char json[600];
-        int base = version - 1;
-        snprintf(json, sizeof json, format, version, 1 + base, 3 + base, base ? "null" : "-1",
-                 2 + base, base ? "position" : "query", 1 + base);
-        heed_record *r = parse(c, json);
-        CHECK(r && r->block_count == 1 && r->map_count == 1 && r->guess_count == 1);
-        if (!r || !r->block_count || !r->map_count || !r->guess_count) continue;
+    static const char json[] =
+        "{\"heed\":\"attention 2\",\"axes\":[{\"count\":2}],\"blocks\":[{\"layer\":2,"
+        "\"heads\":[4],\"queries\":0,\"keys\":0,\"weights\":[[[1,0],[0,1]]]}],"
+        "\"maps\":[{\"name\":\"m\",\"layer\":null,\"head\":3,\"queries\":0,\"keys\":0,"
+        "\"values\":[[1,0],[0,1]]}],\"guesses\":[{\"axis\":0,\"position\":2,\"tokens\":[]}]}";
+    heed_record *r = parse(c, json);
+    CHECK(r && r->block_count == 1 && r->map_count == 1 && r->guess_count == 1);
+    if (r && r->block_count && r->map_count && r->guess_count) {
         CHECK(r->blocks[0].layer == 1 && r->blocks[0].head[0] == 3);
         CHECK(r->maps[0].layer == -1 && r->maps[0].head == 2 && r->guesses[0].query == 1);
     }

@@ -1,4 +1,4 @@
-/* heed/fit.h -- the training loop, checkpoints and run directories. The program uses this loop. */
+/* heed/fit.h -- training, a step at a time or whole, checkpoints and run directories. */
 #ifndef HEED_FIT_H
 #define HEED_FIT_H
 
@@ -85,37 +85,46 @@ typedef struct {
 
 /* Every process of k calls it at the same point: if a context is in error, all are afterwards, with
  * the error of the first such process, "process 2: ...". Call it after opening data, for example,
- * before heed_fit. False: c is in error. k NULL: there are no others. */
+ * before heed_train_new. False: c is in error. k NULL: there are no others. */
 bool heed_cluster_agree(heed_ctx *c, const heed_cluster *k);
 
+/* What is trained, on what, and where it is kept. */
 typedef struct {
     const heed_model *model;
-    heed_config *config; /* complete; the steps and plans of a --minutes run are written into it */
-    const heed_data *data; /* passed to model->batch */
-    uint64_t data_checksum;
-    const heed_tokenizer *tokenizer; /* saved into the run; NULL: none */
-    const heed_tokenizer *source; /* for the source side if it has a separate vocabulary, saved into
-                                     RUN/source-tokenizer; its size becomes the setting
-                                     `source-vocab`. NULL: none, and `source-vocab` is 0 */
-    uint64_t tokenizer_digest; /* if tokenizer is NULL: of the tokenizer that made the data, or 0 */
-    const char *run;           /* directory, or NULL: nothing is written */
-    const char *const
-        *labels; /* class names for labels.txt, or NULL; their number becomes `classes` */
-    int label_count;
-    bool no_val; /* the data has no validation part (evaluation may then use the training text): the
-                    best weights are chosen by training loss */
-    bool resume; /* continue from run/last */
-    bool force;  /* replace an existing run */
-    const char *keep; /* a file or folder on the same disk that is moved into the new run, under the
-                     name of the setting `data`. NULL: none */
+    heed_run *net; /* an open model that is trained in place, by its own model, settings, tokenizers
+                      and classes; NULL: a new one. Not with `resume` */
+
+    /* the data: a path, or what is open */
+    const char *data; /* a file or folder of the kind that the model reads; when resuming, NULL or
+                         its new path */
+    const heed_data *opened; /* heed_train_data's, by complete settings in `config`; for a model
+                                with a `batch` of its own whatever that takes, in `batches`, or
+                                NULL. NULL: `data` is opened */
+    const char *keep; /* where the data of a new training run is until it is moved to `data`, which
+                     is RUN/heed-data.txt, .tsv, .csv or .jsonl, or a folder RUN/heed-data: for data
+                     from memory. NULL: at `data` */
+
+    /* the settings: complete ones, to which the length of a --minutes run is written, or those that
+     * are not at their defaults */
+    heed_config *config;       /* of heed_train_config; or NULL */
+    const char *settings;      /* "steps=300 width=64"; or NULL */
+    const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
+                                  contain blanks: "val", "my text.txt"; or NULL */
+    const char *preset;        /* of the model: its settings, which those given replace; or NULL */
+
+    const char *run;      /* a folder for the results; NULL: nothing is written */
+    bool resume;          /* continue from the checkpoint of `run` */
+    bool force;           /* replace an existing run */
     const heed_run *from; /* the run whose weights a new training run starts from. NULL: the one
                              that the setting `from` names, which may be empty */
     const heed_model *const *models; /* to open that run by; NULL: only `model` */
-    void (*report)(void *user, const heed_report *r);
-    bool (*stop)(void *user); /* called after each step; true: save `last`, HEED_INTERRUPTED */
+
+    void (*report)(void *user, const heed_report *r); /* or NULL */
+    bool (*stop)(void *user); /* called after each step and while data is read and evaluated; true:
+                                 save `last`, HEED_INTERRUPTED. Or NULL */
     void *user;
     const heed_cluster *cluster; /* NULL: one process */
-} heed_fit_args;
+} heed_train_args;
 
 typedef struct {
     int64_t step;
@@ -127,8 +136,14 @@ typedef struct {
     int64_t best_step; /* of the weights that are kept as the best */
 } heed_fit_result;
 
+/* A training that goes a step at a time. */
+typedef struct heed_training heed_training;
+
 /* clang-format off */
-/* Trains a->model by a->config. Before anything is written, model and data are tried on one batch.
+/* Prepares a training: opens the data by the kind that the model reads, chooses (heed_model_choose)
+ * and completes the settings by what is found there, trains or opens a tokenizer, and tries model
+ * and data on one batch before anything is written. If the setting `from` names a run, its weights,
+ * settings and tokenizer are taken first (heed_start_settings). The seed is the context's.
  *
  * The run directory, if there is one, contains
  *     config.conf            all settings, with the length in steps: read back, they give this run
@@ -137,49 +152,41 @@ typedef struct {
  *     adapter.safetensors    with the setting `lora`: what the training changed of those weights
  *     last/                  model.safetensors, optimizer.safetensors and state.json, to resume from
  *     metrics.csv train.log labels.txt source-tokenizer/ and the files of the tokenizer
- * and is consistent at any moment, also if the process is killed. Without a run directory, only
- * `report` sees the weights. A resumed training run ends with the same bits as one that never stopped,
- * for any number of threads.
+ * and is consistent at any moment, also if the process is killed. A resumed training ends with the
+ * same bits as one that never stopped, for any number of threads.
  *
- * Several processes (a->cluster) call it with equal settings and data, at most as many as the
- * setting `accumulate`. The weights have the same bits for every number of processes. Only the
- * first process uses the run directory and calls `report` and `stop`.
+ * Several processes (a->cluster) call these functions alike, with equal settings and data, at most
+ * as many as the setting `accumulate`. The weights have the same bits for every number of
+ * processes. Only the first process uses the run directory and calls `report` and `stop`.
  *
- * Errors: HEED_USAGE for settings and for a run that exists; HEED_DATA for a damaged checkpoint and
- * for changed data or another tokenizer; HEED_FAILED for a full disk and for a run in which another
- * training run is active; HEED_DIVERGED if a loss or gradient is not finite, with step and name,
- * before the update; HEED_INTERRUPTED if stop returned true. After the last three the checkpoint is
- * valid. Returns the results of the last evaluation; NAN if there was none. */
+ * The context owns the result; what the arguments point to must outlive it. NULL on error:
+ * HEED_USAGE for settings and for a run that exists; HEED_DATA for data, a damaged checkpoint,
+ * changed data or another tokenizer; HEED_FAILED for a full disk and for a run in which another
+ * training is active. */
 /* clang-format on */
-heed_fit_result heed_fit(heed_ctx *c, const heed_fit_args *a);
-
-/* ---- a training run in one call ---- */
-
-typedef struct {
-    const heed_model *model; /* one that does not make its own data */
-    const char *data; /* a file or folder of that kind; when resuming, NULL or its new path */
-    const char *run;  /* as in heed_fit_args */
-    const char *keep; /* where the data of a new training run is until it is moved to `data`, which
-                     is RUN/heed-data.txt, .tsv, .csv or .jsonl, or a folder RUN/heed-data: for data
-                     from memory. NULL: at `data` */
-    const char *settings;      /* "steps=300 width=64", of heed_train_config; or NULL */
-    const char *const *values; /* the same as keys and values in turn, ended by NULL, which may
-                                  contain blanks: "val", "my text.txt"; or NULL */
-    const char *preset;        /* of the model: its settings, which those given replace; or NULL */
-    const heed_model *const *models; /* to open the run that the setting `from` names; NULL: only
-                                        `model` */
-    bool resume, force;
-    void (*report)(void *user, const heed_report *r);
-    bool (*stop)(void *user);
-    void *user;
-    const heed_cluster *cluster; /* as in heed_fit_args */
-} heed_train_args;
-/* Opens the data by the kind that the model reads, chooses (heed_model_choose) and completes the
- * settings by what is found there, trains or opens a tokenizer, and trains as heed_fit does. If the
- * setting `from` names a run, its weights, settings and tokenizer are taken first
- * (heed_start_settings). With a run directory, the result is that of `heed train`. The seed is the
- * context's. */
+heed_training *heed_train_new(heed_ctx *c, const heed_train_args *a);
+/* Makes one update, and the evaluation and the checkpoints that are then due. Between two steps the
+ * caller may look at the model, wait as long as it likes, for --minutes does not count that, or end
+ * the training: steps made one by one give the bits of an uninterrupted training. True if a step
+ * was made; false if nothing is left to do, or if the context is in error: HEED_DIVERGED if a loss
+ * or gradient is not finite, with step and name, before the update; HEED_INTERRUPTED if stop
+ * returned true; HEED_FAILED for a full disk. The last checkpoint is valid in any case. */
+bool heed_train_step(heed_training *t);
+/* Writes a checkpoint of the present step, from which the run can be resumed. */
+bool heed_train_save(heed_training *t);
+/* How far the training is: the report of its last step. */
+heed_report heed_train_report(const heed_training *t);
+/* The results of the last evaluation; NAN if there was none. */
+heed_fit_result heed_train_result(const heed_training *t);
+/* The model in training, with its settings, tokenizers and the weights of the last step: for
+ * heed_generate and all analyses, on its tape or another one. It belongs to t. */
+heed_run *heed_train_net(heed_training *t);
+/* Ends the training, at any step; its run keeps the last checkpoint. */
+void heed_train_free(heed_training *t);
+/* All of that: heed_train_new, heed_train_step until nothing is left, heed_train_free. With a run
+ * directory, the result is that of `heed train`. */
 heed_fit_result heed_train(heed_ctx *c, const heed_train_args *a);
+
 /* Opens the data of a training run of m with the settings f, and chooses by it those that were not
  * given (chosen: gets them; or NULL). With how->run, the run that is resumed, nothing is chosen,
  * and classes have the numbers that its labels.txt gives them. NULL on error. */
@@ -191,11 +198,10 @@ heed_config *heed_train_config(heed_ctx *c, const heed_model *m);
  * {0}. */
 extern const heed_option heed_train_options[];
 
-/* Reads config.conf of the run `dir` into f. Settings that the version which wrote it did not know
- * have that version's behaviour. If heed_options.edited is set, changed settings have the values of
- * the run's checkpoint, if there is one, except where the data is and sizes that the data gives,
- * and a message lists them. Data that was moved into the run (heed_fit_args.keep) is found there,
- * also if the run itself has been moved since. */
+/* Reads config.conf of the run `dir` into f. If heed_options.edited is set, changed settings have
+ * the values of the run's checkpoint, if there is one, except where the data is and sizes that the
+ * data gives, and a message lists them. Data that was moved into the run (heed_train_args.keep) is
+ * found there, also if the run itself has been moved since. */
 bool heed_run_settings(heed_ctx *c, const char *dir, heed_config *f);
 /* Writes to `path`, which it returns, where the file `name` of the run `dir` is read: dir
  * HEED_INSIDE name; for a run whose replacement has no checkpoint yet, in the folder .heed-replaced
@@ -225,9 +231,9 @@ struct heed_run {
 };
 
 /* Whether a run may be created at dir: dir is absent, an empty folder (hidden files do not count)
- * or, with force, a run, which heed_fit then replaces. Else false with HEED_USAGE. A run is a
- * folder with config.conf and weights, a checkpoint, or the lock of a training run. heed_fit checks
- * this itself; call it to check before reading data. */
+ * or, with force, a run, which training then replaces. Else false with HEED_USAGE. A run is a
+ * folder with config.conf and weights, a checkpoint, or the lock of a training run. Training
+ * checks this itself; call it to check before reading data. */
 bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
 
 /* Restores the run at dir if a training run that was replacing it (force) died before its first

@@ -141,6 +141,7 @@ typedef struct {
     int low_width, high_width, low_height, high_height; /* of the stored pictures */
     bool sized;        /* view.size is the median of their short sides */
     size_t bad;        /* pictures that are skipped, as they cannot be decoded */
+    size_t empty;      /* rows of a list that are left out, without a path or a label */
     size_t others;     /* files, not hidden ones, in folders of classes that are not pictures */
     const char *other; /* the first of them; NULL: none */
     size_t converted;  /* whose own channels are not the view's */

@@ -398,7 +398,7 @@ typedef struct heed_snapshots heed_snapshots;
 heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, heed_config *f,
                                     const heed_snapshots_args *a);
 void heed_snapshots_close(heed_snapshots *s);
-/* Call with every report of heed_fit. A file that cannot be written causes a warning. s may be
+/* Call with every report of a training. A file that cannot be written causes a warning. s may be
  * NULL. */
 void heed_snapshots_report(heed_snapshots *s, const heed_report *r);
 /* Calls `each` with the snapshot files of a run in order of their names, until it returns false.

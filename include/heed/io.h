@@ -41,28 +41,67 @@ const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *n
 const char *heed_safetensors_meta(const heed_safetensors *f, const char *key); /* NULL if absent */
 
 /* ---- settings ---- */
-typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT, HEED_CHOICE } heed_option_kind;
+typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT } heed_option_kind;
 /* A row defines a flag, its config key, allowed values, help and default. A table ends with {0}. */
-typedef struct {
+typedef struct heed_option {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
     heed_option_kind kind;
     const char *value; /* default, as text; "" none */
     double min, max;   /* for numbers, inclusive; both 0: any; max INFINITY: no upper limit. A text
                           with max > 1 may be given in several flags: they are joined by \x1E */
-    const char *choices; /* "pre|post" */
+    const char *choices; /* of a text that is one of "pre|post"; else NULL */
     const char *help;
     const char *group; /* heading in --help and in `heed init`; NULL: as in the row before */
+    /* Members that the macros below set. */
+    size_t offset, size;            /* of the member that the row is bound to; size 0: to none */
+    const struct heed_option *rows; /* a table whose settings stand here */
+    const char *when;               /* of a condition */
 } heed_option;
 
-/* Settings that have an effect only with certain values of others. A list ends with {0}; a setting
- * that several rows name needs all of them. */
-typedef struct {
-    const char *settings; /* names, with spaces between them: "hide norm-target" */
-    /* Alternatives, with spaces between them, of which one must hold: "kind=dense|conv", one of
-     * these values, or "lora!=0", any other value. One about a setting that does not exist is left
-     * out. "": never. */
-    const char *when;
-} heed_condition;
+/* Rows bound to the members of a struct, which heed_config_bind fills:
+ *
+ *     typedef struct { int layers; double beta; bool tie; const char *norm; block_settings mlp; }
+ * net; static const heed_option rows[] = { HEED_ROW(net, layers, "layers", "2", .min = 1, .max =
+ * 64, .help = "blocks"), HEED_ROW(net, norm, "norm", "pre", .choices = "pre|post", .help = "where
+ * the norm is"), HEED_ROWS(net, mlp, block_rows, "activation=relu"), HEED_SHARED(net, seed,
+ * "seed"), HEED_WHEN("beta", "norm=pre tie=false"), ..., {0}};
+ *
+ * The kind is that of the member: int64_t or int; double or float; bool; const char *. A member of
+ * another type does not compile. */
+#define HEED_ROW(type, member, key, initial, ...)                                                  \
+    { .name = key, HEED_KIND(type, member), .value = initial, __VA_ARGS__, HEED_AT(type, member) }
+/* The rows of a table that is bound to the struct `member`, with other defaults for some. */
+#define HEED_ROWS(type, member, table, defaults)                                                   \
+    { .name = #table, .value = defaults, .offset = offsetof(type, member), .rows = table }
+/* Reads a setting that another table defines: 0, false or "" if no table does. */
+#define HEED_SHARED(type, member, key)                                                             \
+    { .name = key, HEED_KIND(type, member), HEED_AT(type, member) }
+/* A condition: the settings with these names, "hide norm-target", have an effect only if one of the
+ * alternatives holds: "kind=dense|conv", one of these values; "lora!=0", any other value. One about
+ * a setting that does not exist is left out. "": never. A setting in several conditions needs all.
+ */
+#define HEED_WHEN(names, alternatives)                                                             \
+    { .name = names, .when = alternatives }
+
+#define HEED_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#ifdef __cplusplus
+#define HEED_KIND(type, member) .kind = heed__kind((decltype(((type *)0)->member) *)0)
+extern "C++" {
+constexpr heed_option_kind heed__kind(const int64_t *) { return HEED_INT; }
+constexpr heed_option_kind heed__kind(const int *) { return HEED_INT; }
+constexpr heed_option_kind heed__kind(const double *) { return HEED_REAL; }
+constexpr heed_option_kind heed__kind(const float *) { return HEED_REAL; }
+constexpr heed_option_kind heed__kind(const bool *) { return HEED_BOOL; }
+constexpr heed_option_kind heed__kind(const char *const *) { return HEED_TEXT; }
+}
+#else
+#define HEED_KIND(type, member)                                                                    \
+    .kind = _Generic(((type *)0)->member, int64_t: HEED_INT, int: HEED_INT, double: HEED_REAL,     \
+                     float: HEED_REAL, bool: HEED_BOOL, const char *: HEED_TEXT)
+#endif
+
+/* The first row of a table, and of the tables in it, that defines the setting; NULL: none does. */
+const heed_option *heed_option_find(const heed_option *table, const char *name);
 
 typedef struct heed_config heed_config;
 /* The settings of several tables (list ended by NULL) at their defaults. If a name is in two
@@ -89,9 +128,13 @@ bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
  * order (argv[0] is an argument like any other). A value that begins with -- must be given as
  * --key=value. A key may have _ for -: --top_k. */
 bool heed_config_args(heed_config *f, int *argc, char **argv);
-/* Fails with HEED_USAGE if a setting that was given as a flag has no effect by the list. list NULL:
- * true. */
-bool heed_config_check(const heed_config *f, const heed_condition *list);
+/* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions in
+ * the tables. */
+bool heed_config_check(const heed_config *f);
+/* Fills the members of `set` that the rows of a table are bound to; other members stay as they are.
+ * Texts are valid until they are set again. False with HEED_USAGE if f lacks a setting or has it of
+ * another kind, or a value is too large for an int. */
+bool heed_config_bind(const heed_config *f, const heed_option *table, void *set);
 /* A value, by kind; numbers of both kinds can be read as reals, and every value as its text. A key
  * that f does not have, or of another kind, is HEED_USAGE, and the result is 0, false or "". */
 int64_t heed_config_int(const heed_config *f, const char *key);

@@ -64,8 +64,7 @@ typedef struct {
     bool varied;     /* batches differ in size */
     bool split;      /* the checksum depends on what is kept for validation */
     int ahead;       /* a position's row of logits predicts the token so many positions after it */
-    const heed_option *options;       /* its settings, ended by {0} */
-    const heed_condition *conditions; /* when some of these have an effect */
+    const heed_option *options; /* its settings, ended by {0} */
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
     /* The number of items of a class in the training part; label -1: of all classes. */
@@ -79,6 +78,9 @@ typedef struct {
     /* Lists what is predicted of an input with so many positions: at most one question more than
      * these, in out. Returns their number. NULL: the input itself is predicted, not chosen. */
     int (*ask)(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+    /* Adds what data holds and what is wrong with it. NULL: how many items the training part has.
+     */
+    bool (*describe)(const heed_data *d, const heed_config *f, heed_facts *out);
 } heed_data_kind;
 
 /* Texts, whose masked or next tokens are predicted; pictures with classes, or as they are; pairs of
@@ -114,6 +116,12 @@ struct heed_data {
 heed_data *heed_data_open(heed_ctx *c, heed_config *f, const heed_data_kind *kind,
                           const heed_data_args *a);
 void heed_data_close(heed_data *d);
+/* Adds what the data holds to out, by its kind. f: the settings that it was opened by. False on
+ * error. */
+bool heed_data_describe(const heed_data *d, const heed_config *f, heed_facts *out);
+/* Adds to text a hint that the largest class has many times the items of the smallest one. Returns
+ * whether it has. */
+bool heed_data_uneven(const heed_data *d, heed_text *out);
 /* The number of items of a class in the training part: pictures, texts, or words with a label.
  * label -1: of all classes. */
 size_t heed_data_count(const heed_data *d, int label);
@@ -125,6 +133,8 @@ const char *heed_part_name(heed_part part); /* "train", "val", "test", "all" (HE
  */
 bool heed_image_transform_of(heed_ctx *c, const heed_config *f, heed_image_transform *out);
 heed_augment heed_augment_of(const heed_config *f);
+/* Appends "flip 0.5, pad 2", or "none". */
+void heed_augment_text(const heed_augment *a, heed_text *out);
 
 /* ---- one input ---- */
 

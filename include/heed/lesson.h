@@ -88,20 +88,17 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out);
 void heed_lesson_compute(heed_lesson *l);
 void heed_lesson_free(heed_lesson *l);
 
-/* The gradients of a loss with respect to each part, given its gradient with respect to the output.
- * A hard selection has the gradient of the soft one. */
+/* The gradients of a loss with respect to each part, of the part's shape, given that with respect
+ * to the output: dP = dO V' of the weights, dS = P (dP - rowsum(P dP)) of the scores, d raw = beta
+ * dS, dQ = d raw K, dK = d raw' Q (of rotated queries and keys these are Q_R and K_R, from which Q
+ * and K are rotated back), dV = P' dO; dW_Q = X' dQ, dW_K = Z' dK, dW_V = Z' dV; of a bias the sums
+ * of the rows of dQ, dK, dV; dX = dQ W_Q' (+ dK W_K' + dV W_V'), dZ = dK W_K' + dV W_V', not filled
+ * if Z is X. A hard selection has the gradient of the soft one. From the end of a layer also dU of
+ * `all`, which is that of X + all, of the norm's gain and bias, dW_h = output' dU, the sums of the
+ * rows of dU of B_O, and dU of `share` and `others`. That of `scaled` is not filled.
+ */
 typedef struct {
-    heed_matrix output, weights, scores, raw; /* dO (given), dP = dO V', dS, d raw = beta dS */
-    heed_matrix q, k, v;                      /* beta dS K, beta dS' Q, P' dO */
-    heed_matrix q_r, k_r; /* with rotary positions beta dS K_R, beta dS' Q_R; then q and k are these
-                             rotated back */
-    heed_matrix w_q, w_k, w_v; /* X' dQ, Z' dK, Z' dV */
-    heed_matrix b_q, b_k, b_v; /* the sums of the rows of dQ, dK, dV */
-    heed_matrix x, z; /* dQ W_Q' (+ dK W_K' + dV W_V'); dK W_K' + dV W_V', not filled if Z is X */
-    /* of the layer; filled by heed_lesson_backward_layer only */
-    heed_matrix normed, all; /* dY of the last part (given); dU of all, also that of X + all */
-    heed_matrix gain, bias;  /* the sums of the rows of dY N, N = LN without gain and bias; of dY */
-    heed_matrix b_o, share, w_h; /* the sums of the rows of dU; dU; output' dU */
+    heed_matrix part[HEED_LESSON_COUNT]; /* x NULL where the lesson's is */
     double *memory;
 } heed_lesson_gradient;
 
@@ -110,7 +107,7 @@ typedef struct {
 bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
                           const double *d_weights, heed_lesson_gradient *out);
 /* The same from the end of the layer, for a lesson with W_h: d_end (T,w) is the loss's gradient
- * with respect to normed or, without a norm, to all. The gradient x then covers the path through
+ * with respect to normed or, without a norm, to all. The gradient of X then covers the path through
  * this head only: neither dU of the residual connection nor the other heads are included. */
 bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
                                 heed_lesson_gradient *out);

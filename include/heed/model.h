@@ -1,5 +1,5 @@
-/* heed/model.h -- the description of a model: one const heed_model, which is all that heed_fit, the
- * analyses, the decoder and the program know about it. */
+/* heed/model.h -- the description of a model: one const heed_model, which is all that heed_train,
+ * the analyses, the decoder and the program know about it. */
 #ifndef HEED_MODEL_H
 #define HEED_MODEL_H
 
@@ -8,7 +8,7 @@
 
 HEED_EXPORT_BEGIN
 
-/* Sums over evaluation batches; heed_fit divides them. */
+/* Sums over evaluation batches; training divides them. */
 typedef struct {
     double loss, weight;    /* sums of loss * items and of items, which the loss averages over */
     double correct, total;  /* correct predictions, and all predictions */
@@ -125,17 +125,17 @@ typedef struct {
      * classes of those with labels; image-size, channels and classes of pictures; block and vocab,
      * too, of their captions. */
     const heed_option *options;
-    /* When some of these, or of the shared ones, have an effect, ended by {0}; or NULL. */
-    const heed_condition *conditions;
+    size_t set;           /* bytes of the struct that they are bound to */
     const char *defaults; /* of these and of shared settings: "lr=0.003 best=accuracy"; or NULL */
     const heed_preset *presets;   /* ended by {0}; or NULL */
     const heed_model_case *cases; /* ended by {0}; or NULL */
     size_t size;                  /* bytes of the model's struct, zeroed before init */
-    /* Creates the parameters in s as the settings say. `vocab` is the tokenizer's actual size. The
-     * model is refused by false or by an error in s's context. */
-    bool (*init)(void *self, heed_store *s, const heed_config *f);
+    /* Creates the parameters in s as the settings say: set is the bound struct, valid until init
+     * returns. `vocab` is the tokenizer's actual size. The model is refused by false or by an error
+     * in s's context. */
+    bool (*init)(void *self, heed_store *s, const void *set);
     /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. data:
-     * that of heed_fit_args. */
+     * that of heed_train_args. */
     bool (*batch)(void *self, const heed_data *data, heed_batch_at at, heed_batch *out);
     uint64_t (*eval_batches)(void *self, const heed_data *data, int rows); /* evaluation batches */
     uint64_t (*epoch_batches)(void *self, const heed_data *data,
@@ -169,9 +169,6 @@ typedef struct {
 
 /* m->data; heed_own_numbers if that or m is NULL. */
 const heed_data_kind *heed_model_data(const heed_model *m);
-/* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions of
- * m, of its kind of data or of every training run. */
-bool heed_model_check(const heed_model *m, const heed_config *f);
 /* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
  * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
  * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */

@@ -63,7 +63,7 @@ extern const heed_optimizer heed_lion;
 
 /* A setting that an optimizer uses. A list ends with {0}. */
 typedef struct {
-    const char *name;       /* "beta1": also the name of the setting in heed_fit */
+    const char *name;       /* "beta1": also the name of the setting of a training */
     size_t at;              /* offsetof(heed_optim_args, beta1) */
     double value, min, end; /* default; min <= value < end */
 } heed_optim_setting;
@@ -103,7 +103,7 @@ struct heed_optimizer {
     const heed_optim_case *cases;
     bool elementwise; /* each element of x depends only on those of g and slots at its index: parts
                          of a parameter may be updated by several threads at the same time */
-    bool full_batch;  /* heed_fit computes every update from all training data */
+    bool full_batch;  /* training computes every update from all training data */
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */

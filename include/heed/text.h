@@ -91,6 +91,9 @@ void heed_table_text(const heed_table *t, int width, heed_text *out);
 char *heed_format_count(char text[32], uint64_t n);        /* "1,234,567" */
 char *heed_format_bytes(char text[32], double bytes);      /* "12.3 MB" */
 char *heed_format_duration(char text[32], double seconds); /* "65s", "2m 05s", "2h 03m"; "?" */
+/* A share p of `all`, 1 or 100, with as many decimals, `least` to `most`, as show that it is
+ * neither 0 nor all: "0.99", ">0.9999". */
+const char *heed_format_share(char text[16], double p, double all, int least, int most);
 /* A word for a POSIX shell, quoted if needed; cut to fit size. */
 const char *heed_format_shell(char *text, size_t size, const char *word);
 /* A token in a line of text: a newline as \n, a tab as \t, a lone space as "␣", anything invisible
@@ -180,6 +183,34 @@ void heed_json_int(heed_text *out, const char *key, int64_t value);
 /* Written with `digits` significant digits (17 restore any double, 9 any float), or null. */
 void heed_json_real(heed_text *out, const char *key, double value, int digits);
 void heed_json_bool(heed_text *out, const char *key, bool value);
+
+/* ---- facts: what is to be said of something ---- */
+
+typedef enum {
+    HEED_FACT,         /* a line with a label; "": it goes on from the line before */
+    HEED_FACT_HEADING, /* of a list or a table that follows */
+    HEED_FACT_ITEM,    /* a line of a list: one text, maybe long, cut to the terminal */
+    HEED_FACT_COLUMNS, /* of a table: the heading of its names, and of its cells, between tabs */
+    HEED_FACT_ROW      /* a name and its cells, between tabs */
+} heed_fact_kind;
+typedef struct {
+    heed_fact_kind kind;
+    char *label, *text; /* settings in text are in backquotes: `lr`, `lr = 0.1` */
+} heed_fact;
+/* Lines for people, and the same for programs. Zero-initialise but for c and brief; free with
+ * heed_facts_free. */
+typedef struct {
+    heed_ctx *c;
+    bool brief; /* only what a training run shows */
+    heed_fact *list;
+    size_t count, capacity;
+    heed_text json;      /* members of an object, whose keys do not change */
+    char suggestion[64]; /* a setting to try: "block 40"; "": none */
+} heed_facts;
+/* False: out of memory. */
+bool heed_fact_add(heed_facts *f, heed_fact_kind kind, const char *label, const char *format, ...)
+    HEED_PRINTF(4, 5);
+void heed_facts_free(heed_facts *f);
 
 HEED_EXPORT_END
 #endif

@@ -40,19 +40,18 @@ heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
  * keep their ids. Ownership and errors are those of heed_tokenizer_train. */
 heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
                                       int vocab, bool specials);
-/* Reads the directory of a run or tokenizer (heed-tokenizer.json, else tokenizer.json, vocab.json
- * with merges.txt, or vocab.txt), or one of these files. A tokenizer.json of Hugging Face's
- * tokenizers (WordPiece, BPE or WordLevel, with normalizer, pre-tokenizer, decoder and added
- * tokens) gives the same ids as there; if a part is not supported, the error names its place in the
- * file. A vocab.txt is read as wordpiece. It is lower-case if do_lower_case in the
- * tokenizer_config.json beside it says so; without that setting, if no token has a capital letter.
- * Ownership and errors are those of heed_tokenizer_train. */
+/* Reads the directory of a run or tokenizer (tokenizer.json, else vocab.json with merges.txt, or
+ * vocab.txt), or one of these files. A tokenizer.json of Hugging Face's tokenizers (WordPiece, BPE
+ * or WordLevel, with normalizer, pre-tokenizer, decoder and added tokens) gives the same ids as
+ * there; if a part is not supported, the error names its place in the file. A vocab.txt is read as
+ * wordpiece. It is lower-case if do_lower_case in the tokenizer_config.json beside it says so;
+ * without that setting, if no token has a capital letter. Ownership and errors are those of
+ * heed_tokenizer_train. */
 heed_tokenizer *heed_tokenizer_open(heed_ctx *c, const char *path);
-/* Writes tokenizer.json, which Hugging Face's tokenizers read, into dir. A tokenizer that was read
- * from such a file writes the same file. Others also write heed-tokenizer.json; word and wordpiece
- * also vocab.txt, one token per line; and wordpiece also tokenizer_config.json, for the
- * BertTokenizer of transformers. Files of a tokenizer that was in dir before are replaced or
- * removed. False on error. */
+/* Writes into dir what Hugging Face's tokenizers and transformers read: tokenizer.json, which is
+ * the same file if the tokenizer was read from one, unless that does what one of the kinds does,
+ * and tokenizer_config.json; word and wordpiece also write vocab.txt, one token per line. Files of
+ * a tokenizer that was in dir before are replaced or removed. False on error. */
 bool heed_tokenizer_save(const heed_tokenizer *k, const char *dir);
 void heed_tokenizer_free(heed_tokenizer *k);
 const char *heed_tokenizer_kind(const heed_tokenizer *k);

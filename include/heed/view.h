@@ -8,6 +8,14 @@ HEED_EXPORT_BEGIN
 
 typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
 
+enum { HEED_TILE_LINES = 3 };
+/* A picture, (H,W,C) bytes, C 1 or 3, and on a contact sheet the lines of text under it. */
+typedef struct {
+    const unsigned char *pixels;
+    int width, height, channels;
+    const char *captions[HEED_TILE_LINES]; /* or NULL */
+} heed_tile;
+
 /* A matrix with labels. values[r * cols + c] in [lo, hi]. */
 typedef struct {
     const char *title;
@@ -35,8 +43,11 @@ typedef struct {
                          row by row: where not all labels fit, those shown tell where the others
                          are */
     const char *note; /* below a picture of this map; or NULL. heed_panels has its own */
-    bool pixels;      /* of a picture: values are brightness, drawn in grey, black at lo */
-    bool continues;   /* of a picture beside others: its rows continue those of the map before */
+    const heed_tile *picture; /* each row is drawn over it, and the legend names the rows' own
+                                 scales; the columns are the patches of its grid; or NULL */
+    bool cells;  /* over a picture: one colour per patch; else interpolated between their centres */
+    bool pixels; /* of a picture: values are brightness, drawn in grey, black at lo */
+    bool continues; /* of a picture beside others: its rows continue those of the map before */
 } heed_heatmap;
 /* How evenly weights (n) are spread: 2^H / n, where H is the entropy in bits of the weights divided
  * by their sum. It is 1/n if one has all, 1 if all are equal, and 0 if none is above 0. Negative
@@ -88,6 +99,85 @@ double heed_map_least(const char *name);
  * into one cell, and the legend says so. */
 bool heed_heatmap_text(const heed_heatmap *m, heed_text *out);
 
+/* ---- a record as heat maps and as a picture ---- */
+
+/* Instead of a head: one matrix that combines all heads of a layer. */
+enum { HEED_HEAD_MEAN = -1, HEED_HEAD_LARGEST = -2, HEED_SEVERAL = 32 };
+/* What of a record is shown. */
+typedef struct {
+    const heed_record *record;
+    const heed_record_block *block; /* the layer, one of the record's */
+    int head;                       /* index in the layer, or one of those above: of a matrix */
+    bool chosen;    /* that head alone; else all heads where there is space for them */
+    int query, key; /* what a token or patch looks at, or what looks at one; -1: all */
+    int several[HEED_SEVERAL], count; /* with a count above 1 these instead: what queries look at on
+                                         average, or what looks at any of these keys */
+    int layers;                       /* of the model in this stack */
+    heed_focus focus; /* the most concentrated head, which is said to be; count 0: none */
+    const char *over; /* in what it was compared, " over both inputs"; or NULL */
+    double end;       /* end of the scale of weights; 0: that of the layer, heed_record_scale */
+    double mass;      /* over a picture: the strongest patches that have this share; 0: all */
+    bool numbers;     /* instead of shades */
+    bool hide;        /* special tokens are left out */
+    bool cells;       /* over a picture: patch by patch instead of smoothly */
+} heed_record_view;
+/* The layer of the most concentrated head at a query (-1: all), and the mean of its heads. */
+heed_record_view heed_record_view_of(const heed_record *r, int query);
+
+/* A heat map that owns its arrays. */
+typedef struct {
+    heed_heatmap map; /* of these arrays, with a title for a terminal */
+    heed_real *values;
+    int *row, *col; /* indices of tokens in the record; row NULL: rows are not of tokens */
+    int weights;    /* the first so many rows are weights; the others are of the record's maps */
+    bool even;      /* of a matrix: all rows are nearly uniform */
+    heed_tile tile; /* the picture under the map */
+    char title[640];
+    void *own[10];
+    int owned;
+} heed_view_map;
+/* The matrix of a head. Call heed_view_map_free in any case; here and below, out must not be moved.
+ */
+bool heed_view_matrix(heed_ctx *c, const heed_record_view *v, int head, heed_view_map *out);
+/* Rows over the tokens, or over the picture if the keys are its patches: with `each` the mean of
+ * the heads and all heads, unless one is chosen, else the head alone; then, if `maps` or over a
+ * picture, the record's maps that heed_view_shows. A row is that of the query (with maps and
+ * without a query, that of heed_view_query), or the mean of all; of words over a picture there is a
+ * row for each. */
+bool heed_view_rows(heed_ctx *c, const heed_record_view *v, bool each, bool maps,
+                    heed_view_map *out);
+void heed_view_map_free(heed_view_map *s);
+/* Whether a map has a row there: it is about a single prediction, and of the same tokens. */
+bool heed_view_shows(const heed_record_view *v, const heed_record_map *m);
+/* Whether a map is of the entire model, and in probabilities. */
+bool heed_map_is_main(const heed_record_map *m);
+/* The query, else that of the last prediction if that is about a row of the layer; or -1. */
+int heed_view_query(const heed_record_view *v);
+/* Writes what is shown as a picture: over the picture if the keys are its patches; with a query, a
+ * key or maps of one prediction a row for each head and map; else a matrix for each head. */
+bool heed_record_png(heed_ctx *c, const heed_record_view *v, const char *path);
+bool heed_record_svg(heed_ctx *c, const heed_record_view *v, const char *path);
+/* What is written below every picture of attention. */
+#define HEED_NO_EXPLANATION                                                                        \
+    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+
+/* Names, written to text, which is returned. */
+enum { HEED_WORDS = 256 };
+/* "head 2", "mean of 4 heads", "its one head" */
+const char *heed_head_words(const heed_record_block *b, int head, char text[HEED_WORDS]);
+/* "token 2, Paris"; "patch 2,3 (row, column)" */
+const char *heed_place_words(const heed_record_axis *a, int at, char text[HEED_WORDS]);
+/* "encoder, layer 2 of 2, mean of 4 heads" or "..., head 3 (most concentrated of 4 heads)" */
+const char *heed_view_words(const heed_record_view *v, int head, char text[HEED_WORDS]);
+/* "most concentrated of 8 heads in 2 layers over both inputs" */
+const char *heed_focus_words(const heed_record_view *v, char text[HEED_WORDS]);
+/* The weight at index `at` of a head, or the mean or maximum over all heads, each of which has
+ * `square` weights. */
+heed_real heed_fused_weight(const heed_real *weights, int heads, size_t square, int head,
+                            size_t at);
+
+/* ---- curves ---- */
+
 typedef struct {
     const char *label;
     int count;
@@ -119,13 +209,7 @@ bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, c
 
 /* ---- pictures ---- */
 
-enum { HEED_TILE_LINES = 3 };
-/* A tile of a contact sheet: (H,W,C) bytes, C 1 or 3, and the lines of text under it. */
-typedef struct {
-    const unsigned char *pixels;
-    int width, height, channels;
-    const char *captions[HEED_TILE_LINES]; /* or NULL */
-} heed_tile;
+/* A contact sheet. */
 typedef struct {
     const char *title;
     int count, columns; /* columns 0: as many as fit in 1000 pixels */
@@ -149,40 +233,6 @@ typedef struct {
 } heed_panels;
 bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
 bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
-
-/* Weights of a grid drawn over a picture: the picture, then one panel per map, side by side. */
-typedef struct {
-    const char *title;
-    const unsigned char *pixels; /* (H,W,C) */
-    int width, height, channels;
-    int rows, cols; /* size of the grid */
-    int count;
-    const heed_real *const *maps; /* (rows,cols) each; NAN: left out. All except fused ones and
-                                     measures share a scale up to the largest value, or twice
-                                     `uniform` if larger;
-                                     cells up to `uniform` have no colour */
-    const char *const *captions;  /* or NULL */
-    bool cells;       /* one colour per cell; else interpolated between the centres of cells */
-    double uniform;   /* mark in the legend: a cell's value if all are equal; 0: 1 / (rows cols) */
-    int measures;     /* number of maps, the last ones, that each have their own scale: from -end to
-                         end, where end is the largest size of a value, blue below 0 and orange above,
-                         except shares */
-    double hi;        /* end of the scale of all others; 0: as above */
-    const char *note; /* below all panels; or NULL */
-    const char *subtitle; /* below the title; or NULL */
-    const char *of;       /* what the others are shares of; NULL: a row's attention */
-    int fused; /* number of maps, the first ones, that fuse all heads, as their mean: each has its
-                  own scale, as measures that are shares have */
-    const char *const *units; /* (measures) what each of them measures; or NULL */
-    const double *least; /* (measures) where the scale of each of them ends at least; or NULL */
-    const bool *shares;  /* (measures) which of them are shares like the others, and have their
-                            colours: from 0 to the largest value, or twice `uniform`; or NULL */
-} heed_overlay;
-bool heed_overlay_png(heed_ctx *c, const heed_overlay *o, const char *path);
-/* The same as SVG: text stays text; each panel is an image embedded in the file. */
-bool heed_overlay_svg(heed_ctx *c, const heed_overlay *o, const char *path);
-/* The same for a terminal of `width` columns, patch by patch, in half blocks or letters. */
-bool heed_overlay_text(const heed_overlay *o, heed_terminal terminal, int width, heed_text *out);
 
 /* ---- the page ---- */
 

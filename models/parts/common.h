@@ -12,7 +12,7 @@ enum { MODEL_STEPS = 4096 }; /* maximum tokens in a source, and in a target */
 #define NUMBER(name, value, min, max, help)                                                        \
     { name, HEED_REAL, value, min, max, NULL, help, "Model" }
 #define CHOICE(name, value, choices, help)                                                         \
-    { name, HEED_CHOICE, value, 0, 0, choices, help, "Model" }
+    { name, HEED_TEXT, value, 0, 0, choices, help, "Model" }
 #define YES(name, help)                                                                            \
     { name, HEED_BOOL, "true", 0, 0, NULL, help, "Model" }
 #define NO(name, help)                                                                             \

@@ -17,9 +17,8 @@
     WHOLE("attention-width", "0", 0, 1 << 16, "additive: inside the alignment network; 0: width"), \
         NO("attention-biases", "additive: biases of every map, as PyTorch's linear layers have")
 #define ATTEND_CONDITIONS                                                                          \
-    {"attention-width attention-biases", "attention=additive"}, {                                  \
-        "hard key-width value-width", "attention=additive|dot|scaled|general"                      \
-    }
+    HEED_WHEN("attention-width attention-biases", "attention=additive"),                           \
+        HEED_WHEN("hard key-width value-width", "attention=additive|dot|scaled|general")
 #define HARD_OPTION                                                                                \
     NO("hard", "all weight on the largest score; its gradient is that of the soft weights, a "     \
                "biased substitute for REINFORCE")

@@ -27,14 +27,14 @@
                "share of the target spread over all classes, in training")
 
 #define READER_CONDITIONS                                                                          \
-    {STACK_SETTINGS " positions init-std final-norm recompute", "encoder=attention"},              \
-        {"whole-logits", ""},                                                                      \
-        {"norm-kind norm-eps activation bias causal", "encoder=attention|conv"},                   \
-        {"activation", "encoder=conv ff-kind=plain"}, {"rope-theta", "positions=rotary"},          \
-        {"segment-token", "token-types!=0|1"}, {"kernel", "encoder=conv"},                         \
-        {"cell one-bias cell-activation bidirectional", "encoder=rnn"}, {                          \
-        "cell-activation", "cell=rnn"                                                              \
-    }
+    HEED_WHEN(STACK_SETTINGS " positions init-std final-norm recompute", "encoder=attention"),     \
+        HEED_WHEN("whole-logits", ""),                                                             \
+        HEED_WHEN("norm-kind norm-eps activation bias causal", "encoder=attention|conv"),          \
+        HEED_WHEN("activation", "encoder=conv ff-kind=plain"),                                     \
+        HEED_WHEN("rope-theta", "positions=rotary"),                                               \
+        HEED_WHEN("segment-token", "token-types!=0|1"), HEED_WHEN("kernel", "encoder=conv"),       \
+        HEED_WHEN("cell one-bias cell-activation bidirectional", "encoder=rnn"),                   \
+        HEED_WHEN("cell-activation", "cell=rnn")
 
 /* Convolutions along the text, each x + drop(act(conv(norm(x)))). */
 typedef struct {

@@ -45,7 +45,7 @@
 #define STACK_SETTINGS                                                                             \
     "heads kv-heads ff ff-kind key-width value-width norm rope-theta beta hard attention attn-out"
 #define STACK_CONDITIONS                                                                           \
-    {"rope-theta", "positions=rotary"}, { "activation", "ff-kind=plain" }
+    HEED_WHEN("rope-theta", "positions=rotary"), HEED_WHEN("activation", "ff-kind=plain")
 #define POSITIONS_OPTION(value, help)                                                              \
     CHOICE("positions", value, "learned|sinusoidal|none|rotary", help)
 /* The blocks of LLaMA. Touvron et al. 2023, sec. 2.2; Ainslie et al. 2023. */

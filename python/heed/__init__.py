@@ -18,10 +18,10 @@ from .net import Net, Tensor, View
 from .optim import Adam, AdamW, Lion, Momentum, Nesterov, Optimizer, RMSprop, Schedule, SGD
 from .record import Axis, Map, Page, Record, RecordBlock, read
 from .run import Run, import_, open_ as open
-from .training import Report, resume, settings, train
+from .training import Report, Training, resume, settings, train
 
 __all__ = [
-    "train", "resume", "settings", "open", "import_", "read", "Run", "Report", "Record", "RecordBlock", "Axis", "Map", "Page", "Lesson",
+    "train", "resume", "settings", "open", "import_", "read", "Run", "Training", "Report", "Record", "RecordBlock", "Axis", "Map", "Page", "Lesson",
     "Net", "Tensor", "View", "Linear", "Embedding", "Position", "Norm", "BatchNorm", "Dropout", "Conv", "Attention", "FeedForward", "Block",
     "DecoderBlock", "RNN", "Optimizer", "AdamW", "Adam", "Lion", "SGD", "Momentum", "Nesterov", "RMSprop", "Schedule",
     "Error", "UsageError", "DataError", "DivergedError", "FailedError", *_ops.__all__]

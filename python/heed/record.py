@@ -61,10 +61,6 @@ class RecordBlock:
         self.weights, self.raw, self.scores = get(c.weights, n, q, k), get(c.raw, n, q, k), get(c.scores, n, q, k)
         self.q, self.k, self.v = get(c.q, n, q, c.key), get(c.k, n, k, c.key), get(c.v, n, k, c.value)
 
-    def titles(self, head):
-        """Its title and that of a head, or of the mean of all, for people, who count from 1."""
-        return f"{self.stack}, layer {self.layer + 1}", "mean of all heads" if head is None else f"head {self.heads[head] + 1}"
-
     def __repr__(self):
         return f"<heed.RecordBlock {self.path}: {len(self.heads)} heads, {len(self.queries)} queries, {len(self.keys)} keys>"
 
@@ -142,83 +138,39 @@ class Record(Owner):
             raise UsageError("the record has no layers to show, only maps, as of influence; hint: record.html(FILE), or the arrays in record.maps")
         return index_of("block", i, self.c.block_count)
 
-    def heatmap(self, block, head, keep):
-        """A heed_heatmap of a head, or of the mean of all; what keeps its arrays valid is added to keep."""
-        b = self.blocks[block]
-        values = np.ascontiguousarray(b.weights.mean(0) if head is None else b.weights[head])
-        axes = self.items(_c.heed_record_axis, self.c.axes, self.c.axis_count)
-        raw = self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)[block]
-        c = _c.heed_heatmap(title=b.titles(head)[1].encode(), rows=values.shape[0], cols=values.shape[1], values=values.ctypes.data,
-                            hi=lib.heed_record_scale(self.pointer, byref(raw)), uniform_mean=b.causal,
-                            uniform=lib.heed_record_uniform(self.pointer, byref(raw), -1))
-        c.row_labels, c.col_labels = axes[raw.queries].labels, axes[raw.keys].labels
-        keep.append((values, c))
-        return c
+    def view(self, block, head, query=None):
+        """A heed_record_view: a head of a block, or all of them."""
+        block = self.block_at(block)
+        b, raw = self.blocks[block], self.items(_c.heed_record_block, self.c.blocks, self.c.block_count)
+        head = None if head is None else index_of("head", head, len(b.heads))
+        query = -1 if query is None else index_of("query", query, len(b.queries))
+        if query < 0 and b.queries.grid and b.queries.grid[2]:
+            query = 0  # [CLS]
+        return _c.heed_record_view(record=self.pointer, block=ctypes.addressof(raw[block]), head=-1 if head is None else head, chosen=head is not None,
+                                   query=query, key=-1, layers=max(r.layer for r in raw if r.stack == raw[block].stack) + 1)
 
     @alone
     def text(self, block=-1, head=None, width=100):
         """The attention of a layer as a heat map of letters: of a head, or the mean of all."""
-        keep, out = [], _c.heed_text(c=self.context.pointer)
-        block = self.block_at(block)
-        b = self.blocks[block]
-        head = None if head is None else index_of("head", head, len(b.heads))
-        m = self.heatmap(block, head, keep)
-        m.title, m.width = ", ".join(b.titles(head)).encode(), width
-        self.context.made(lib.heed_heatmap_text(byref(m), byref(out)), "text")
+        view, shown, out = self.view(block, head), _c.heed_view_map(), _c.heed_text(c=self.context.pointer)
+        try:
+            self.context.made(lib.heed_view_matrix(self.context.pointer, byref(view), view.head, byref(shown)), "text")
+            shown.map.width = width
+            self.context.made(lib.heed_heatmap_text(byref(shown.map), byref(out)), "text")
+        finally:
+            lib.heed_view_map_free(byref(shown))
         return take_text(out)
-
-    def caution(self):
-        """What is written below every picture, as the command does."""
-        why = "Attention alone is no explanation: it shows where a head looks, not why the model answers."
-        return " ".join(filter(None, (text(self.c.note), why))).encode()
-
-    def overlay(self, block, head, query):
-        """A heed_overlay: the weights of patches, of each head or of each word, as shares of a row. All heads have one scale, also if one is shown."""
-        b, c = self.blocks[block], self.c
-        rows, cols, first = b.keys.grid
-        every, uniform, top = b.weights[:, :, first : first + rows * cols], 1 / len(b.keys), None
-        weights = every if head is None else every[head : head + 1]
-        if b.queries.name != b.keys.name and query is None:  # of words
-            shown = ~b.queries.special
-            names, maps, of = np.array(b.queries.labels)[shown].tolist(), weights.mean(0)[shown], "each token"
-            top = every.max()
-        else:
-            query = 0 if query is None and first else query
-            names = [b.titles(h)[1] for h in (range(len(b.heads)) if head is None else [head])]
-            maps = weights.mean(1) if query is None else weights[:, query]
-            top = None if query is None else every[:, query].max()
-            of = "all patches (mean)" if query is None else b.queries.labels[query]
-        maps = np.ascontiguousarray(maps)
-        at = (ctypes.c_void_p * len(maps))(*(m.ctypes.data for m in maps))
-        captions = (ctypes.c_char_p * len(maps))(*(n.encode() for n in names))
-        overlay = _c.heed_overlay(title=c.title, note=self.caution(), subtitle=f"{b.titles(None)[0]}, attention of {of}".encode(), pixels=c.pixels, width=c.width, height=c.height,
-                                  channels=c.channels, rows=rows, cols=cols, count=len(maps), maps=ctypes.addressof(at),
-                                  captions=ctypes.addressof(captions), uniform=uniform,
-                                  hi=0 if top is None else max(top, min(2 * uniform, 1)))
-        overlay.keep = maps, at, captions
-        return overlay
 
     @alone
     def png(self, path, block=-1, head=None, query=None):
-        """Writes the attention of a layer as a picture (or an SVG, by the extension): heat maps of its heads, or of one head. Attention to patches is
-        drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a caption, of each word."""
-        block, kind = self.block_at(block), os.path.splitext(os.fsdecode(path_bytes(path)))[1].lower()
+        """Writes the attention of a layer as a picture (or an SVG, by the extension): heat maps of its heads, or of one head; with `query`, what that
+        position looks at. Attention to patches is drawn over the picture: of the position `query`, otherwise of [CLS] or the mean of all patches; of a
+        caption, of each word."""
+        kind = os.path.splitext(os.fsdecode(path_bytes(path)))[1].lower()
         if kind not in (".png", ".svg", ""):
             raise UsageError(f"a picture is PNG or SVG: expected a name that ends in .png or .svg, found {path}")
-        b, keep = self.blocks[block], []
-        head = None if head is None else index_of("head", head, len(b.heads))
-        query = None if query is None else index_of("query", query, len(b.queries))
-        if self.c.pixels and b.keys.grid:
-            what, name = self.overlay(block, head, query), "overlay"
-        else:
-            if query is not None:
-                raise UsageError("a query is for attention to patches of a picture; heat maps show all queries")
-            maps = [self.heatmap(block, h, keep) for h in (range(len(b.heads)) if head is None else [head])]
-            maps = (_c.heed_heatmap * len(maps))(*maps)
-            subtitle, name = b.titles(None)[0].encode(), "panels"
-            what = _c.heed_panels(title=(self.title or "").encode(), subtitle=subtitle, note=self.caution(), count=len(maps), maps=ctypes.addressof(maps))
-        draw = getattr(lib, f"heed_{name}_{'svg' if kind == '.svg' else 'png'}")
-        self.context.made(draw(self.context.pointer, byref(what), path_bytes(path)), "png")
+        draw = lib.heed_record_svg if kind == ".svg" else lib.heed_record_png
+        self.context.made(draw(self.context.pointer, byref(self.view(block, head, query)), path_bytes(path)), "png")
 
     # ---- as files ----
 

@@ -1,4 +1,4 @@
-"""train and resume: a training run in one call, with progress."""
+"""train and resume: a training run in one call, with progress; Training: a step at a time."""
 import contextlib
 import ctypes
 import inspect
@@ -12,7 +12,7 @@ from ctypes import byref, c_char_p
 import numpy as np
 
 from . import _c
-from ._library import Context, DivergedError, Interrupts, UsageError, check_range, function_type, lib, python_value, python_words, text, text_bytes
+from ._library import Context, DivergedError, Interrupts, Owner, UsageError, check_range, function_type, lib, python_value, python_words, text, text_bytes
 from ._synonyms import SETTINGS
 from .data import is_path, path_bytes, written
 from .run import MODELS, Run, kind_of, models, open_, seed_of, setting_of
@@ -108,15 +108,22 @@ def naming(task, call):
         raise UsageError(f"{found[0]}: did you mean {ours}?" if ours else f'{e}; hint: heed.settings("{task}") lists the settings') from None
 
 
-def run_training(args, progress, settings, options):
-    """heed_train; the context, its result, and whether it was stopped. A setting of None has its default."""
-    if "val" in settings and settings["val"] is not None:
+def arguments(args, watch, settings):
+    """heed_train_args, which keep what they point to. A setting of None has its default."""
+    if settings.get("val") is not None:
         path_bytes(settings["val"], "setting val")
     pairs = [text_bytes(t, f"setting {key}") for key, value in settings.items() if value is not None
              for t in (key.rstrip("_").replace("_", "-"), value_text(value))]
     values = (c_char_p * (len(pairs) + 1))(*pairs)
-    watch, c = Watch(progress), Context(**options)
     a = _c.heed_train_args(models=MODELS, values=ctypes.addressof(values), report=watch.report, stop=watch.stop, **args)
+    a.kept = values, watch
+    return a
+
+
+def run_training(args, progress, settings, options):
+    """heed_train; the context, its result, and whether it was stopped."""
+    watch, c = Watch(progress), Context(**options)
+    a = arguments(args, watch, settings)
     with watch:
         result = lib.heed_train(c.pointer, byref(a))
     said = DONE
@@ -161,9 +168,20 @@ def finished(path, result, stopped, options):
     """The run that was trained: its best weights or, if it was stopped before the first evaluation, its last ones."""
     best = os.path.exists(os.path.join(path, "model.safetensors"))
     run = open_(path, "best" if best else "last", options["threads"], options["isa"])
-    names = ("step", "loss", "val_loss", "best_loss", "metric", "best_metric")
-    run.result = {name: getattr(result, name) for name in names} | {"stopped": stopped}
+    run.result = result_of(result) | {"stopped": stopped}
     return run
+
+
+def result_of(result):
+    """A heed_fit_result as a dictionary."""
+    return {name: getattr(result, name) for name in ("step", "loss", "val_loss", "best_loss", "metric", "best_metric")}
+
+
+def model_of(task):
+    """The model of a task."""
+    if task not in models():
+        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models())}')
+    return models()[task]
 
 
 def train(task, data, out=None, progress=None, preset=None, force=False, seed=1, threads=0, isa=None, **settings):
@@ -183,15 +201,13 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     out: the run's folder, which force replaces; without it the run exists as long as the result. settings: those that heed.settings(task)
     lists, with _ for -, and from_ for from. progress: called with each heed.Report; it stops the training by returning False.
     True prints the evaluations. Ctrl-C saves the run, which heed.resume continues, and raises KeyboardInterrupt."""
-    models_ = models()
-    if task not in models_:
-        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models_)}')
+    model = model_of(task)
     folder = None if out is not None else tempfile.mkdtemp(prefix="heed-")
     path = os.path.join(folder, "run") if folder else os.fsdecode(path_bytes(out, "run"))
     try:
         options = {"seed": seed, "threads": threads, "isa": isa}
-        with written(data, kind_of(models_[task]), path) as place, saying(path, not folder), naming(task, train):
-            args = {"model": models_[task], "run": path_bytes(path), "force": force}
+        with written(data, kind_of(model), path) as place, saying(path, not folder), naming(task, train):
+            args = {"model": model, "run": path_bytes(path), "force": force}
             args["preset"] = None if preset is None else text_bytes(preset, "preset")
             args["data"] = path_bytes(place, "data")
             if not is_path(data):
@@ -209,6 +225,72 @@ def train(task, data, out=None, progress=None, preset=None, force=False, seed=1,
     if folder:
         run.folder = weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
     return run
+
+
+class Training(Owner):
+    """A training a step at a time, for a notebook or a loop with other work in it. The arguments are those of train, without progress.
+
+        with heed.Training("gpt", "book.txt", out="runs/book", steps=300) as training:
+            for report in training:
+                if report.step % 50 == 0:
+                    print(report, training.run.generate("Once upon a time", n=40))
+
+    The steps make the same bits as train. A training that ends early keeps its last checkpoint, from which heed.resume continues."""
+
+    def __init__(self, task, data, out=None, preset=None, force=False, seed=1, threads=0, isa=None, **settings):
+        self.pointer, self.watch, self.files, self.context = None, Watch(None), contextlib.ExitStack(), Context(seed, threads, isa)
+        model, path = model_of(task), None if out is None else os.fsdecode(path_bytes(out, "run"))
+        place = self.files.enter_context(written(data, kind_of(model), path))
+        args = {"model": model, "data": path_bytes(place, "data"), "run": path and path_bytes(path), "force": force}
+        args["preset"] = None if preset is None else text_bytes(preset, "preset")
+        if path and not is_path(data):
+            check_memory(place, settings)
+            args["keep"], args["data"] = args["data"], path_bytes(os.path.join(path, os.path.basename(place)))
+        self.arguments = arguments(args, self.watch, settings)
+        with naming(task, train), self.watch:
+            self.pointer = lib.heed_train_new(self.context.pointer, byref(self.arguments))
+            self.watch.check(self.context)
+            self.context.made(self.pointer, "Training")
+        self.run = Run(self.context, lib.heed_train_net(self.pointer))
+
+    def step(self):
+        """Makes an update, and the evaluation and checkpoints that are then due. Its Report; None if nothing was left to do."""
+        with self.watch:
+            made = lib.heed_train_step(self._open())
+        self.watch.check(self.context)
+        self.context.check()
+        return Report(lib.heed_train_report(self.pointer)) if made else None
+
+    def __iter__(self):
+        return iter(self.step, None)
+
+    def save(self):
+        """Writes a checkpoint of the present step."""
+        self.context.made(lib.heed_train_save(self._open()), "save")
+
+    @property
+    def result(self):
+        """The step, and the losses and accuracies of the last evaluation and of the best one."""
+        return result_of(lib.heed_train_result(self._open()))
+
+    def close(self):
+        """Ends the training, which the end of a `with` block does, too. Its model cannot be used afterwards."""
+        if self.pointer:
+            vars(self.run).clear()
+            lib.heed_train_free(self.pointer)
+        self.pointer = None
+        self.files.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _open(self):
+        if not self.pointer:
+            raise UsageError("the training was closed; hint: heed.resume continues its run")
+        return self.pointer
 
 
 def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
@@ -233,10 +315,8 @@ def resume(path, progress=None, data=None, threads=0, isa=None, **settings):
 
 def settings(task):
     """The settings of a task: for each its default and what it is for."""
-    if task not in models():
-        raise UsageError(f'"{task}" is not a task: expected one of {", ".join(models())}')
     c = Context()
-    f, found, value = lib.heed_train_config(c.pointer, models()[task]), {}, c_char_p()
+    f, found, value = lib.heed_train_config(c.pointer, model_of(task)), {}, c_char_p()
     for i in range(lib.heed_config_count(c.made(f, task))):
         option = _c.heed_option.from_address(lib.heed_config_at(f, i, byref(value)))
         found[text(option.name)] = (text(value.value), text(option.help))

@@ -1,7 +1,7 @@
 /* example.c -- reads one text, pair of texts or picture as a model does. */
 #include "data/kind.h"
 #include "text/text.h"
-#include "tokenizer/pipeline.h"
+#include "tokenizer/tokenizer.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -221,12 +221,11 @@ static void set_frame(const heed_reader *r, const heed_tokenizer *t, frame *f) {
     *f = (frame){.cls = s.cls, .sep = s.sep, .first = &f->cls, .last = &f->sep};
     f->before = bracket && s.cls >= 0;
     f->after = (!plain || bracket) && s.sep >= 0;
-    if (!plain || bracket || !t || !t->pipeline) return;
-    const heed__pipeline *p = t->pipeline;
-    f->first = p->frame;
-    f->last = p->frame + p->before;
-    f->before = p->before;
-    f->after = p->after;
+    if (!plain || bracket || !t) return;
+    f->first = t->frame;
+    f->last = t->frame + t->before;
+    f->before = t->before;
+    f->after = t->after;
 }
 
 bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out) {

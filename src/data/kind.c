@@ -77,6 +77,85 @@ size_t heed_data_count(const heed_data *d, int label) {
     return d && d->batches && d->kind->count ? d->kind->count(d, label) : 0;
 }
 
+/* ---- what it holds ---- */
+
+bool heed_data_describe(const heed_data *d, const heed_config *f, heed_facts *out) {
+    char n[32];
+    if (!d || !f || !out || heed__stopped(d->c)) return false;
+    out->json.c = d->c;
+    heed_json_open(&out->json, NULL, '{');
+    if (d->kind->describe) {
+        if (!d->kind->describe(d, f, out)) return false;
+    } else if (d->kind->open) {
+        size_t count = heed_data_count(d, -1);
+        heed_fact_add(out, HEED_FACT, "training", "%s %s", heed_format_count(n, count),
+                      d->kind->items);
+        heed_json_int(&out->json, d->kind->items, (int64_t)count);
+    }
+    heed_json_close(&out->json, '}');
+    return !heed__stopped(d->c);
+}
+
+/* A mark before and after a name of a class in a list, so that a comma in it parts no two names. */
+static const char *quote_of(const char *label) { return strchr(label, ',') ? "\"" : ""; }
+
+bool heed_data_uneven(const heed_data *d, heed_text *out) {
+    enum { MANY = 5 };
+    size_t largest = 0, least = SIZE_MAX;
+    int smallest = 0;
+    for (int i = 0; d && i < d->label_count; i++) {
+        size_t n = heed_data_count(d, i);
+        if (n < least) smallest = i;
+        if (n < least) least = n;
+        if (n > largest) largest = n;
+    }
+    if (least == SIZE_MAX || (least ? least : 1) * MANY >= largest) return false;
+    const char *quote = quote_of(d->labels[smallest]);
+    return heed_text_add(out,
+                         "the largest class has %.0f times the %ss of %s%.80s%s: accuracy says "
+                         "little of it; `balance` weighs classes equally in training",
+                         (double)largest / (double)(least ? least : 1), d->kind->label, quote,
+                         d->labels[smallest], quote);
+}
+
+/* The names of classes, or those with their counts and weights, as far as they fit. */
+static void add_classes(const heed_data *d, int columns, bool weights, heed_text *row) {
+    int i = 0;
+    for (; i < d->label_count && (!row->s || heed_label_columns(row->s) < columns); i++) {
+        const char *quote = quote_of(d->labels[i]);
+        heed_text_add(row, "%s%s%.80s%s", i ? ", " : "", quote, d->labels[i], quote);
+        if (weights)
+            heed_text_add(row, " %zu x %.3g", heed_data_count(d, i), (double)d->class_weights[i]);
+    }
+    heed_text_add(row, "%s", i < d->label_count ? " ..." : "");
+}
+
+void heed__describe_classes(const heed_data *d, heed_facts *out) {
+    heed_text row = {.c = d->c};
+    if (out->brief) {
+        heed_text_add(&row, "%d: ", d->label_count);
+        add_classes(d, 60, false, &row);
+        heed_fact_add(out, HEED_FACT, "classes", "%s", row.s);
+        row.n = 0;
+    }
+    if (out->brief && d->class_weights) {
+        add_classes(d, 100, true, &row);
+        heed_fact_add(out, HEED_FACT, "balanced", "%s", row.s);
+        row.n = 0;
+    }
+    if (!d->class_weights && heed_data_uneven(d, &row))
+        heed_fact_add(out, HEED_FACT, "note", "%s", row.s);
+    heed_text_free(&row);
+}
+
+void heed__describe_specials(size_t lines, heed_facts *out) {
+    char n[32];
+    if (lines)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "%s line%s the text of a special token, as [SEP] is one: read as text",
+                      heed_format_count(n, lines), lines == 1 ? " has" : "s have");
+}
+
 /* ---- what the kinds share ---- */
 
 heed_tokenizer *heed__tokenizer_in(heed_ctx *c, const char *run, const char *folder) {

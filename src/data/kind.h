@@ -25,6 +25,19 @@ int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
                      heed_question *out);
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
 
+/* Adds what is to be said of the classes: in brief their names and weights, and a note if they are
+ * uneven. */
+void heed__describe_classes(const heed_data *d, heed_facts *out);
+/* Adds a note if lines have the text of a special token. */
+void heed__describe_specials(size_t lines, heed_facts *out);
+/* Adds notes on what counts do not show (kind_pairs.c); says what is not read of long texts. */
+void heed__pairs_notes(const heed_data *d, const heed_pairs_info *a, const heed_config *f,
+                       heed_facts *out);
+void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, heed_text *out);
+static inline double heed__percent(size_t part, size_t all) {
+    return all ? 100 * (double)part / (double)all : 0;
+}
+
 /* ---- settings of tables ---- */
 
 #define HEED__COLUMNS(which, group)                                                                \
@@ -38,7 +51,7 @@ int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, 
      ", by name or by number from 1; without it, by their usual names",                            \
      group},                                                                                       \
     {                                                                                              \
-        "header", HEED_CHOICE, "auto", 0, 0, "auto|yes|no",                                        \
+        "header", HEED_TEXT, "auto", 0, 0, "auto|yes|no",                                          \
             "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
             "names, and if it is unlike the others this is asked for",                             \
             group                                                                                  \

@@ -2,6 +2,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "exchange/exchange.h"
+#include "tokenizer/tokenizer.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,17 +139,13 @@ static bool set_key(heed_ctx *c, const char *dir, const char *name, const char *
 static bool write_tokenizer(const heed_run *r, const char *dir) {
     static const char file[] = "tokenizer_config.json";
     heed_ctx *c = r->c;
-    heed_text own = {.c = c};
     if (!heed_tokenizer_save(r->tokenizer, dir)) return false;
     if (is_bracketed(r)) return true;
-    bool ok = heed_text_add(&own, "%s/heed-tokenizer.json", dir) &&
-              set_key(c, dir, file, "tokenizer_class", json_string("PreTrainedTokenizerFast")) &&
-              set_key(c, dir, file, "model_input_names",
-                      json_pack("[s, s]", "input_ids", "attention_mask"));
-    if (ok && heed__os_exists(own.s))
-        ok = set_key(c, dir, "tokenizer.json", "post_processor", json_null());
-    heed_text_free(&own);
-    return ok;
+    return set_key(c, dir, file, "tokenizer_class", json_string("PreTrainedTokenizerFast")) &&
+           set_key(c, dir, file, "model_input_names",
+                   json_pack("[s, s]", "input_ids", "attention_mask")) &&
+           (!r->tokenizer->preset ||
+            set_key(c, dir, "tokenizer.json", "post_processor", json_null()));
 }
 
 static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {

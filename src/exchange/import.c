@@ -89,8 +89,7 @@ static bool set_segments(const reading *k) {
 
 /* The tokenizer of a model of texts, if the folder has one. */
 static bool open_tokenizer(reading *k) {
-    static const char *const files[] = {"heed-tokenizer.json", "vocab.txt", "tokenizer.json",
-                                        "vocab.json"};
+    static const char *const files[] = {"vocab.txt", "tokenizer.json", "vocab.json"};
     bool any = false;
     if (heed_model_data(k->model)->pictures) return true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);

@@ -1,5 +1,6 @@
-/* checkpoint.c -- RUN/last, the checkpoint to resume from, and RUN/model.safetensors, the
- * best weights.
+/* checkpoint.c -- RUN/last, the checkpoint to resume from, and RUN/model.safetensors, the best
+ * weights; in each weights file metadata from which a run is opened, and a digest by which a
+ * damaged file is found.
  *
  * A checkpoint is written completely as last.new, state.json last, each file fsynced. Then
  *     last -> last.old, last.new -> last, last/best.safetensors -> model.safetensors,
@@ -18,37 +19,152 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *heed__run_path(heed_text *t, const char *run, const char *name) {
-    t->n = 0;
-    if (t->s) t->s[0] = 0;
-    heed_text_add(t, "%s" HEED_INSIDE "%s", run, name);
-    return t->s ? t->s : "";
+/* ---- weights files ---- */
+
+/* The mark is a semicolon, which JSON need not escape (jansson aborts if memory runs out within an
+ * escape), or a line break if one of the texts contains a semicolon. */
+void heed__list_add(heed_text *out, const char *key, const char *value) {
+    heed_text_put(out, "", 1);
+    heed_text_add(out, key ? "%s=%s" : "%s%s", key ? key : "", value);
 }
 
-bool heed__run_has(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool yes = heed__os_exists(heed__run_path(&path, run, name));
-    heed_text_free(&path);
-    return yes;
+bool heed__list_end(heed_text *out) {
+    if (!heed_text_add(out, "%s", "")) return false;
+    char mark = memchr(out->s, ';', out->n) ? '\n' : ';';
+    for (size_t i = 0; i < out->n; i++)
+        if (!out->s[i]) out->s[i] = mark;
+    return true;
 }
 
-bool heed__run_remove(heed_ctx *c, const char *run, const char *name) {
-    heed_text path = {.c = c};
-    bool ok = heed__run_path(&path, run, name)[0] && heed__os_remove(c, path.s);
+/* The settings of f that determine the model. A model's default for a setting that all training
+ * runs share is not a setting of the model. */
+bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out) {
+    const char *const *key = heed__lora_settings;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *name = heed_config_at(f, i, &value)->name;
+        if (heed_option_find(m->options, name) && !heed_option_find(heed_fit_options, name))
+            heed__list_add(out, name, value);
+    }
+    for (; heed_config_int(f, "lora") > 0 && *key; key++)
+        heed__list_add(out, *key, heed_config_text(f, *key));
+    return heed__list_end(out);
+}
+
+/* Metadata: a digest of names, values and other metadata. That of the double build differs. */
+#ifdef HEED_F64
+static const char digest_key[] = "digest64", other_key[] = "digest";
+#else
+static const char digest_key[] = "digest", other_key[] = "digest64";
+#endif
+
+/* Those from LABELS on may be absent, and those from BASE on are of adapters. */
+enum { LABELS = 4, BASE, CONFIG, CLASSES, META_KEYS };
+static const char *const meta_keys[META_KEYS] = {"architecture", "format", "settings", "tokenizer",
+                                                 "labels",       "base",   "config",   "classes"};
+
+static uint64_t weights_digest(const heed_store *s, const char *const values[META_KEYS]) {
+    uint64_t h = 0;
+    for (int i = 0; i < META_KEYS; i++)
+        if (i < LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (!heed__saves(e)) continue;
+        h = heed__hash64(e->name, strlen(e->name), h);
+        h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
+    }
+    return h;
+}
+
+bool heed__weights_save(const heed_run *r, uint64_t labels, const heed_store *s, const char *dir,
+                        const char *name, const char *const more[3]) {
+    heed_text path = {.c = r->c}, settings = {.c = r->c};
+    char tokenizer[24], classes[24] = "", digest[24];
+    snprintf(tokenizer, sizeof tokenizer, "%016" PRIx64,
+             heed__tokenizers_digest(r->tokenizer, r->source));
+    if (labels) snprintf(classes, sizeof classes, "%016" PRIx64, labels);
+    bool ok = heed__settings_text(r->model, r->config, &settings);
+    const char *values[META_KEYS] = {r->model->name, "pt", settings.s, tokenizer, classes};
+    for (int i = BASE; i < META_KEYS; i++) values[i] = more ? more[i - BASE] : "";
+    const char *meta[2 * META_KEYS + 3] = {digest_key, digest};
+    for (int i = 0, at = 2; i < META_KEYS && ok; i++)
+        if (i < LABELS || *values[i]) meta[at++] = meta_keys[i], meta[at++] = values[i];
+    if (ok) snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, values));
+    ok = ok && heed_save_meta(s, heed__run_path(&path, dir, name), meta);
+    heed_text_free(&settings);
     heed_text_free(&path);
     return ok;
 }
 
-bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n) {
-    heed_text path = {.c = c};
-    bool ok = heed__os_write(c, heed__run_path(&path, run, name), &(heed__piece){bytes, n}, 1);
+/* ---- reading ---- */
+
+double heed__first_nonfinite(const heed_real *x, size_t n) {
+    heed_real sum = 0; /* of x - x: 0, or NAN */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    for (size_t i = 0; sum != 0 && i < n; i++)
+        if (!isfinite(x[i])) return (double)x[i];
+    return 0;
+}
+
+const char *heed__first_bad(const heed_store *s, bool gradient, double *found) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        const heed_real *x = gradient ? e->tensor->g : e->tensor->x;
+        double v = x ? heed__first_nonfinite(x, e->tensor->size) : 0;
+        if (v == 0) continue;
+        *found = v;
+        return e->name;
+    }
+    return NULL;
+}
+
+bool heed__weights_are_finite(const heed_store *s, const char *path) {
+    double found = 0;
+    const char *bad = heed__first_bad(s, false, &found);
+    return !bad || heed_fail(heed_store_ctx(s), HEED_DATA,
+                             "weights are not numbers: %s: %s: expected finite numbers, found %g; "
+                             "hint: restore a copy, or train again",
+                             path, bad, found);
+}
+
+/* A file from the build of the other precision has a digest that this build cannot compute. */
+static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
+    heed_ctx *c = heed_store_ctx(s);
+    const char *values[META_KEYS], *expected = heed_safetensors_meta(f, digest_key);
+    char found[24];
+    if (heed__ctx_edited(c)) return true;
+    for (int i = 0; i < META_KEYS; i++) {
+        values[i] = heed_safetensors_meta(f, meta_keys[i]);
+        if (!values[i]) values[i] = "";
+    }
+    if (!expected && !heed_safetensors_meta(f, other_key))
+        return heed_fail(c, HEED_DATA,
+                         "%s is not of a run: expected the metadata digest; hint: it is damaged: "
+                         "restore a copy, or train again",
+                         path);
+    snprintf(found, sizeof found, "%016" PRIx64, weights_digest(s, values));
+    return !expected || strcmp(expected, found) == 0 ||
+           heed_fail(c, HEED_DATA,
+                     "%s is damaged: expected digest %s, found %s; hint: restore a copy of this "
+                     "file, or open it with `edited` if it was edited on purpose",
+                     path, expected, found);
+}
+
+bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f) {
+    return heed__load_parsed(s, path, f) && holds(f, s, path) && heed__weights_are_finite(s, path);
+}
+
+bool heed__run_read_weights(heed_store *s, const char *run, const char *name) {
+    heed_text path = {.c = heed_store_ctx(s)};
+    heed_safetensors *f = heed__safetensors_head(path.c, heed__run_path(&path, run, name));
+    bool ok = heed__weights_take(s, path.s, f);
+    heed_safetensors_close(f);
     heed_text_free(&path);
     return ok;
 }
 
 /* ---- state.json ---- */
 
-typedef enum { INT, REAL, NEW_REAL, HEX, TEXT } kind; /* NEW_REAL: NAN if absent */
+typedef enum { INT, REAL, HEX, TEXT } kind;
 typedef struct {
     const char *key;
     kind kind;
@@ -61,7 +177,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"best_step", INT, AT(best_step)},
                                {"stale", INT, AT(stale)},
                                {"best_loss", REAL, AT(best_loss)},
-                               {"best_metric", NEW_REAL, AT(best_metric)},
+                               {"best_metric", REAL, AT(best_metric)},
                                {"loss", REAL, AT(loss)},
                                {"val_loss", REAL, AT(val_loss)},
                                {"metric", REAL, AT(metric)},
@@ -71,7 +187,7 @@ static const field fields[] = {{"step", INT, AT(step)},
                                {"row_sum", REAL, AT(since_row.sum)},
                                {"row_count", INT, AT(since_row.count)},
                                {"seconds", REAL, AT(seconds)},
-                               {"clock", NEW_REAL, AT(clock)},
+                               {"clock", REAL, AT(clock)},
                                {"row_step", INT, AT(row_step)},
                                {"seed", HEX, AT(seed)},
                                {"data_checksum", HEX, AT(data_checksum)},
@@ -83,10 +199,9 @@ static const field fields[] = {{"step", INT, AT(step)},
 static void add_field(heed_text *t, const field *f, const void *at) {
     heed_text_add(t, "  \"%s\": ", f->key);
     if (f->kind == INT) heed_text_add(t, "%" PRId64, *(const int64_t *)at);
-    bool real = f->kind == REAL || f->kind == NEW_REAL;
-    if (real && isfinite(*(const double *)at))
+    if (f->kind == REAL && isfinite(*(const double *)at))
         heed__put_number(t, *(const double *)at);
-    else if (real)
+    else if (f->kind == REAL)
         heed_text_add(t, "null");
     if (f->kind == HEX) heed_text_add(t, "\"%016" PRIx64 "\"", *(const uint64_t *)at);
     if (f->kind == TEXT) heed_text_add(t, "\"%s\"", (const char *)at);
@@ -140,16 +255,13 @@ static bool parse_hex(const char *text, uint64_t *out) {
 
 static bool read_field(const json_t *v, const field *f, void *at) {
     const char *text = json_string_value(v);
-    if (!v && f->kind == NEW_REAL) v = json_null();
     if (f->kind == INT) *(int64_t *)at = (int64_t)json_integer_value(v);
-    if (f->kind == REAL || f->kind == NEW_REAL)
-        *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
+    if (f->kind == REAL) *(double *)at = json_is_null(v) ? (double)NAN : json_number_value(v);
     if (f->kind == TEXT && text) snprintf(at, 16, "%s", text);
     switch (f->kind) {
     case INT:
         return json_is_integer(v) && json_integer_value(v) >= 0;
     case REAL:
-    case NEW_REAL:
         return json_is_null(v) || json_is_number(v);
     case HEX:
         return parse_hex(text, at);
@@ -238,8 +350,6 @@ bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *c
     json_t *was;
     bool ok = root != NULL;
     if (json_is_number(json_object_get(root, "clock"))) ok = restore_plans(f, all);
-    if (ok && !json_object_get(all, "accumulate-order"))
-        ok = heed_config_set(f, "accumulate-order", "sequence", path, HEED_FROM_FILE);
     json_object_foreach(all, key, was) ok =
         ok && same_setting(f, c, key, json_string_value(was), changed);
     json_decref(root);
@@ -360,38 +470,47 @@ bool heed__checkpoint_recover(heed_ctx *c, const char *run) {
     return finish(c, run);
 }
 
-static bool write_new(const heed__checkpoint *k, const heed__state *s, bool best) {
-    heed_text path = {.c = k->c};
-    bool ok = heed__os_make_dir(k->c, heed__run_path(&path, k->run, "last.new")) &&
-              heed__weights_save(k, k->store, "last.new/model.safetensors") &&
-              heed__weights_save(k, k->slots, "last.new/optimizer.safetensors") &&
-              (!best || heed__weights_save(k, k->store, "last.new/best.safetensors")) &&
-              (!best || !heed__lora_count(k->store) ||
-               heed__adapters_save(k, "last.new/" HEED__ADAPTER_FILE)) &&
-              write_state(k->c, k->run, s, k->config);
+static bool write_new(const heed_training *t, bool best) {
+    const heed_run *net = &t->net;
+    const char *run = t->a.run;
+    const struct {
+        const char *name;
+        const heed_store *store;
+    } files[] = {{"last.new/model.safetensors", net->store},
+                 {"last.new/optimizer.safetensors", heed_optim_slots(t->optim)},
+                 {"last.new/best.safetensors", net->store}};
+    heed_text path = {.c = t->c};
+    bool ok = heed__os_make_dir(t->c, heed__run_path(&path, run, "last.new"));
+    for (int i = 0; ok && i < (best ? 3 : 2); i++)
+        ok = heed__weights_save(net, t->labels_digest, files[i].store, run, files[i].name, NULL);
+    if (ok && best && heed__lora_count(net->store))
+        ok = heed__adapters_save(t, "last.new/" HEED__ADAPTER_FILE);
     heed_text_free(&path);
-    return ok;
+    return ok && write_state(t->c, run, &t->state, net->config);
 }
 
-bool heed__checkpoint_save(const heed__checkpoint *k, const heed__state *s, bool best) {
-    heed_ctx *c = k->c;
-    if (!heed__stopped(c) && !heed__run_has(c, k->run, "config.conf"))
+bool heed__checkpoint_save(const heed_training *t, bool best) {
+    heed_ctx *c = t->c;
+    const char *run = t->a.run;
+    if (!heed__stopped(c) && !heed__run_has(c, run, "config.conf"))
         return heed_fail(c, HEED_FAILED,
                          "run was removed while it trained: %s: expected its config.conf, found "
                          "nothing; the weights of step %" PRId64 " are not saved",
-                         k->run, s->step);
-    if (heed__stopped(c) || !heed__run_remove(c, k->run, "last.new") ||
-        !heed__run_remove(c, k->run, "last.old"))
+                         run, t->state.step);
+    if (heed__stopped(c) || !heed__run_remove(c, run, "last.new") ||
+        !heed__run_remove(c, run, "last.old"))
         return false;
-    if (!write_new(k, s, best)) return heed__run_remove(c, k->run, "last.new") && false;
-    if (heed__run_has(c, k->run, "last") && !move(c, k->run, "last", "last.old")) return false;
-    return move(c, k->run, "last.new", "last") && finish(c, k->run);
+    if (!write_new(t, best)) return heed__run_remove(c, run, "last.new") && false;
+    if (heed__run_has(c, run, "last") && !move(c, run, "last", "last.old")) return false;
+    return move(c, run, "last.new", "last") && finish(c, run);
 }
 
 /* The best weights are read as well, so that damage to them is found before training goes on. */
-bool heed__checkpoint_load(const heed__checkpoint *k) {
+bool heed__checkpoint_load(heed_training *t) {
     static const char best[] = "model.safetensors";
-    return (!heed__run_has(k->c, k->run, best) || heed__run_read_weights(k->store, k->run, best)) &&
-           heed__run_read_weights(k->store, k->run, "last/model.safetensors") &&
-           heed__run_read_weights(k->slots, k->run, "last/optimizer.safetensors");
+    heed_store *s = t->net.store;
+    const char *run = t->a.run;
+    return (!heed__run_has(t->c, run, best) || heed__run_read_weights(s, run, best)) &&
+           heed__run_read_weights(s, run, "last/model.safetensors") &&
+           heed__run_read_weights(heed_optim_slots(t->optim), run, "last/optimizer.safetensors");
 }

@@ -11,7 +11,7 @@
 static bool choose_one(const heed_choices *k, const char *key, const char *value,
                        heed_choice *out) {
     heed_config *f = k->config;
-    if (k->only && !heed__option_in(k->only, key)) return true;
+    if (k->only && !heed_option_find(k->only, key)) return true;
     if (!heed_config_has(f, key) || heed_config_rank(f, key) != HEED_FROM_DEFAULT) return true;
     bool other = strcmp(heed_config_text(f, key), value) != 0;
     size_t n = strlen(out->what);

@@ -14,8 +14,12 @@ const heed_data_kind *heed_model_data(const heed_model *m) {
 bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f) {
     heed_ctx *c = heed_store_ctx(s);
     if (!m || !m->init || !self || !f || heed__stopped(c)) return false;
-    return m->init(self, s, f) ? heed__lora_attach(s, f)
-                               : heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
+    void *set = m->set ? heed__alloc(c, m->set) : NULL;
+    bool ok = !m->set || (set && heed_config_bind(f, m->options, set));
+    if (ok && !m->init(self, s, m->set ? set : (const void *)f))
+        ok = heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
+    heed__free(set);
+    return ok && heed__lora_attach(s, f);
 }
 
 bool heed_model_batch(const heed_model *m, void *self, const heed_data *data, heed_batch_at at,
@@ -41,12 +45,6 @@ uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_da
 }
 
 /* ---- settings ---- */
-
-bool heed_model_check(const heed_model *m, const heed_config *f) {
-    return m && heed_config_check(f, m->conditions) &&
-           heed_config_check(f, heed_model_data(m)->conditions) &&
-           heed_config_check(f, heed__fit_conditions);
-}
 
 heed_config *heed_model_config(heed_ctx *c, const heed_model *m, const heed_option *const *tables) {
     enum { MOST = 16 };

@@ -33,26 +33,21 @@ const heed_option heed_fit_options[] = {
     {"batch", HEED_INT, "32", 1, 1 << 20, NULL, "examples in a batch", LENGTH},
     {"accumulate", HEED_INT, "1", 1, 1 << 20, NULL,
      "batches for each update; their loss is that of one large batch", LENGTH},
-    {"accumulate-order", HEED_CHOICE, "tree", 0, 0, "tree|sequence",
-     "recorded in config.conf: the order in which the gradients of these batches are added; tree: "
-     "in pairs, for any number of processes; sequence: one after another, as runs of early "
-     "versions do",
-     LENGTH},
     {"seed", HEED_INT, "1", 0, 9007199254740992.0, NULL, /* 2^53 */
      "seed of initial weights, dropout and batches", LENGTH},
-    {"precision", HEED_CHOICE, "fp32", 0, 0, "fp32|bf16",
+    {"precision", HEED_TEXT, "fp32", 0, 0, "fp32|bf16",
      "of training; bf16: products in linear layers, attention and matmul, except small ones, have "
      "rounded operands; all else remains fp32, and so does every use of the trained model; "
      "requires AVX512-BF16; on Intel's CPUs, where bf16 is slower, training computes in fp32",
      LENGTH},
-    {"optimizer", HEED_CHOICE, "adamw", 0, 0, heed__optimizer_names,
+    {"optimizer", HEED_TEXT, "adamw", 0, 0, heed__optimizer_names,
      "how gradients change the weights; gd: gradient descent, every update sees the whole training "
      "data",
      OPTIM},
     {"lr", HEED_REAL, "0.001", 1e-12, 1e6, NULL, "peak learning rate", OPTIM},
     {"lr-min", HEED_REAL, "0", 0, 1e6, NULL, "learning rate at the end of cosine and linear",
      OPTIM},
-    {"schedule", HEED_CHOICE, "cosine", 0, 0, "constant|cosine|linear|invsqrt|step",
+    {"schedule", HEED_TEXT, "cosine", 0, 0, "constant|cosine|linear|invsqrt|step",
      "how the learning rate falls after warm-up", OPTIM},
     {"warmup", HEED_REAL, "0.05", 0, 1e12, NULL,
      "steps over which the learning rate rises; below 1: share of all steps", OPTIM},
@@ -104,7 +99,7 @@ const heed_option heed_fit_options[] = {
      "steps between checkpoints besides those at evaluations; 0: none", EVAL},
     {"log-every", HEED_INT, "0", 0, 1e12, NULL,
      "steps between rows of the training loss in metrics.csv; 0: a hundred rows in all", EVAL},
-    {"best", HEED_CHOICE, "loss", 0, 0, "loss|accuracy",
+    {"best", HEED_TEXT, "loss", 0, 0, "loss|accuracy",
      "measure on the validation part that selects the best weights", EVAL},
     {"patience", HEED_INT, "0", 0, 1e9, NULL,
      "stop after this many evaluations without a better one; 0: never", EVAL},
@@ -120,15 +115,13 @@ const heed_option heed_fit_options[] = {
      "compute a language model's logits for all tokens at once, not for some rows at a time: more "
      "memory, and the same up to rounding",
      SPEED},
+    HEED_WHEN("lora-alpha lora-targets lora-train", "lora!=0"),
+    HEED_WHEN("freeze-steps", "freeze!="),
+    HEED_WHEN("step-every step-gamma", "schedule=step"),
+    HEED_WHEN("lr-min", "schedule=cosine|linear"),
+    HEED_WHEN("accumulate", "optimizer!=gd"),
+    HEED_WHEN("evals", "eval-every=0"),
     {0}};
-
-const heed_condition heed__fit_conditions[] = {{"lora-alpha lora-targets lora-train", "lora!=0"},
-                                               {"freeze-steps", "freeze!="},
-                                               {"step-every step-gamma", "schedule=step"},
-                                               {"lr-min", "schedule=cosine|linear"},
-                                               {"accumulate", "optimizer!=gd"},
-                                               {"evals", "eval-every=0"},
-                                               {0}};
 
 /* ---- length ---- */
 
@@ -222,7 +215,7 @@ heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps) {
 
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
     for (const heed_option *o = heed_fit_options; o->name; o++)
-        if (!heed_config_has(f, o->name))
+        if (!o->when && !heed_config_has(f, o->name))
             return heed_fail(c, HEED_USAGE,
                              "the settings lack %s: expected those of heed_fit_options; hint: name "
                              "that table in heed_config_new",
@@ -247,6 +240,32 @@ bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
 }
 
 /* ---- patterns ---- */
+
+bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]) {
+    while (**list) {
+        const char *at = *list + strspn(*list, " \t,");
+        size_t n = strcspn(at, ",");
+        *list = at + n;
+        while (n > 0 && (at[n - 1] == ' ' || at[n - 1] == '\t')) n--;
+        if (n == 0) continue;
+        if (n >= HEED__ITEM)
+            return heed_fail(c, HEED_USAGE,
+                             "pattern is too long: %.40s...: expected under %d bytes, found %zu",
+                             at, HEED__ITEM, n);
+        memcpy(item, at, n);
+        item[n] = 0;
+        return true;
+    }
+    return false;
+}
+
+bool heed__no_match(const char *key, const char *pattern, const heed_store *s) {
+    const heed_entry *first = heed_store_at(s, 0);
+    return heed_fail(heed_store_ctx(s), HEED_USAGE,
+                     "`%s` matches no parameter: %s: expected a name or a pattern; hint: names are "
+                     "like '%s', and '*' stands for any run of characters",
+                     key, pattern, first ? first->name : "head.weight");
+}
 
 static bool scale_one(heed_store *store, char *item) {
     heed_ctx *c = heed_store_ctx(store);

@@ -28,13 +28,11 @@ static bool has_data(heed_ctx *c, const char *dir, const heed_config *f, const c
 
 bool heed_run_has_data(heed_ctx *c, const heed_model *m, const char *dir, const heed_config *f,
                        const char *key, const char *other) {
-    heed__run_config own = {0};
     if (heed__stopped(c) || !m || !dir || !key || !other) return false;
     if (!heed_model_data(m)->open) return true;
-    bool ok = (f || heed__run_config_read(c, m, dir, &own)) &&
-              has_data(c, dir, f ? f : own.config, key, other);
-    heed_config_free(own.config);
-    heed__run_config_free(&own);
+    heed_config *own = f ? NULL : heed__run_config(c, m, dir);
+    bool ok = (f || own) && has_data(c, dir, f ? f : own, key, other);
+    heed_config_free(own);
     return ok;
 }
 

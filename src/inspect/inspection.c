@@ -2,7 +2,7 @@
  * model. */
 #include "core/core.h"
 #include "inspect/inspect.h"
-#include "tokenizer/words.h"
+#include "text/classes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -385,7 +385,7 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
     size_t n = dims == 2 || dims == 3;
     if (!begin(s, r) || !x || !shape) return false;
     s->dims = dims;
-    if (kind_of(s)->open) return wrong_kind(r);
+    if (kind_of(s)->lines || kind_of(s)->pictures) return wrong_kind(r);
     for (int i = 0; i < dims && n; i++) n *= (size_t)(shape[i] > 0 ? shape[i] : 0);
     if (n == 0 || shape[0] != 1)
         return heed_fail(r->c, HEED_USAGE,

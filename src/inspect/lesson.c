@@ -326,45 +326,31 @@ static void softmax_backward(const heed_matrix *p, const heed_matrix *dp, heed_m
 }
 
 static bool place_gradients(heed_ctx *c, const heed_lesson *l, heed_lesson_gradient *g) {
-    struct {
-        heed_matrix *to;
-        heed_lesson_part like;
-    } list[] = {{&g->output, HEED_LESSON_OUTPUT}, {&g->weights, HEED_LESSON_WEIGHTS},
-                {&g->scores, HEED_LESSON_SCORES}, {&g->raw, HEED_LESSON_RAW},
-                {&g->q, HEED_LESSON_Q},           {&g->k, HEED_LESSON_K},
-                {&g->v, HEED_LESSON_V},           {&g->w_q, HEED_LESSON_W_Q},
-                {&g->q_r, HEED_LESSON_Q_R},       {&g->k_r, HEED_LESSON_K_R},
-                {&g->w_k, HEED_LESSON_W_K},       {&g->w_v, HEED_LESSON_W_V},
-                {&g->b_q, HEED_LESSON_B_Q},       {&g->b_k, HEED_LESSON_B_K},
-                {&g->b_v, HEED_LESSON_B_V},       {&g->x, HEED_LESSON_X},
-                {&g->z, HEED_LESSON_Z},           {&g->normed, HEED_LESSON_NORMED},
-                {&g->all, HEED_LESSON_ALL},       {&g->gain, HEED_LESSON_GAIN},
-                {&g->bias, HEED_LESSON_BIAS},     {&g->b_o, HEED_LESSON_B_O},
-                {&g->share, HEED_LESSON_SHARE},   {&g->w_h, HEED_LESSON_W_H}};
-    enum { COUNT = sizeof list / sizeof *list };
     size_t total = 0;
-    for (int i = 0; i < COUNT; i++) {
-        *list[i].to = l->part[list[i].like];
-        total += size_of(list[i].to);
-    }
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) total += size_of(&l->part[i]);
     g->memory = heed__alloc_array(c, total, sizeof *g->memory);
     if (!g->memory) return false;
     double *at = g->memory;
-    for (int i = 0; i < COUNT; at += size_of(list[i++].to))
-        if (list[i].to->x) list[i].to->x = at;
+    for (int i = 0; i < HEED_LESSON_COUNT; at += size_of(&g->part[i++])) {
+        g->part[i] = l->part[i];
+        if (g->part[i].x) g->part[i].x = at;
+    }
     return true;
 }
 
 /* A hard selection uses P of the soft one. */
 static void through_scores(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
     const heed_matrix *part = l->part;
-    heed_matrix soft = g->raw; /* its memory is free until d raw is written */
-    heed_matrix_product(&g->output, &part[HEED_LESSON_V], RIGHT, &g->weights);
-    for (int i = 0; d_weights && i < g->weights.rows * g->weights.cols; i++)
-        g->weights.x[i] += d_weights[i];
+    heed_matrix *d = g->part,
+                soft = d[HEED_LESSON_RAW]; /* its memory is free until d raw is written */
+    heed_matrix_product(&d[HEED_LESSON_OUTPUT], &part[HEED_LESSON_V], RIGHT,
+                        &d[HEED_LESSON_WEIGHTS]);
+    for (int i = 0; d_weights && i < d[HEED_LESSON_WEIGHTS].rows * d[HEED_LESSON_WEIGHTS].cols; i++)
+        d[HEED_LESSON_WEIGHTS].x[i] += d_weights[i];
     heed_matrix_softmax(&part[HEED_LESSON_SCORES], false, &soft);
-    softmax_backward(&soft, &g->weights, &g->scores);
-    for (int i = 0; i < g->raw.rows * g->raw.cols; i++) g->raw.x[i] = l->args.beta * g->scores.x[i];
+    softmax_backward(&soft, &d[HEED_LESSON_WEIGHTS], &d[HEED_LESSON_SCORES]);
+    for (int i = 0; i < d[HEED_LESSON_RAW].rows * d[HEED_LESSON_RAW].cols; i++)
+        d[HEED_LESSON_RAW].x[i] = l->args.beta * d[HEED_LESSON_SCORES].x[i];
 }
 
 /* A bias is added to every row, so its gradient is the sum over the rows. */
@@ -373,28 +359,31 @@ static void sum_rows(const heed_matrix *d, heed_matrix *out) {
     for (int i = 0; i < d->rows * d->cols; i++) out->x[i % d->cols] += d->x[i];
 }
 
-/* From g->output to everything before it. */
+/* From the output to everything before it. */
 static void through_head(const heed_lesson *l, const double *d_weights, heed_lesson_gradient *g) {
     const heed_matrix *part = l->part;
-    heed_matrix *dz = l->self ? &g->x : &g->z;
+    heed_matrix *d = g->part, *dz = l->self ? &d[HEED_LESSON_X] : &d[HEED_LESSON_Z];
     through_scores(l, d_weights, g);
-    heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &g->output, LEFT, &g->v);
-    bool rotated = g->q_r.x != NULL;
-    heed_matrix_product(&g->raw, compared(l, HEED_LESSON_K), AS_IT_IS, rotated ? &g->q_r : &g->q);
-    heed_matrix_product(&g->raw, compared(l, HEED_LESSON_Q), LEFT, rotated ? &g->k_r : &g->k);
+    heed_matrix_product(&part[HEED_LESSON_WEIGHTS], &d[HEED_LESSON_OUTPUT], LEFT,
+                        &d[HEED_LESSON_V]);
+    bool rotated = d[HEED_LESSON_Q_R].x != NULL;
+    heed_matrix_product(&d[HEED_LESSON_RAW], compared(l, HEED_LESSON_K), AS_IT_IS,
+                        rotated ? &d[HEED_LESSON_Q_R] : &d[HEED_LESSON_Q]);
+    heed_matrix_product(&d[HEED_LESSON_RAW], compared(l, HEED_LESSON_Q), LEFT,
+                        rotated ? &d[HEED_LESSON_K_R] : &d[HEED_LESSON_K]);
     if (rotated) {
-        rotate(l, &g->q_r, true, &g->q);
-        rotate(l, &g->k_r, true, &g->k);
+        rotate(l, &d[HEED_LESSON_Q_R], true, &d[HEED_LESSON_Q]);
+        rotate(l, &d[HEED_LESSON_K_R], true, &d[HEED_LESSON_K]);
     }
-    heed_matrix_product(&part[HEED_LESSON_X], &g->q, LEFT, &g->w_q);
-    heed_matrix_product(&part[HEED_LESSON_Z], &g->k, LEFT, &g->w_k);
-    heed_matrix_product(&part[HEED_LESSON_Z], &g->v, LEFT, &g->w_v);
-    sum_rows(&g->q, &g->b_q);
-    sum_rows(&g->k, &g->b_k);
-    sum_rows(&g->v, &g->b_v);
-    heed_matrix_product(&g->q, &part[HEED_LESSON_W_Q], RIGHT, &g->x);
-    heed_matrix_product(&g->k, &part[HEED_LESSON_W_K], RIGHT_MORE, dz);
-    heed_matrix_product(&g->v, &part[HEED_LESSON_W_V], RIGHT_MORE, dz);
+    heed_matrix_product(&part[HEED_LESSON_X], &d[HEED_LESSON_Q], LEFT, &d[HEED_LESSON_W_Q]);
+    heed_matrix_product(&part[HEED_LESSON_Z], &d[HEED_LESSON_K], LEFT, &d[HEED_LESSON_W_K]);
+    heed_matrix_product(&part[HEED_LESSON_Z], &d[HEED_LESSON_V], LEFT, &d[HEED_LESSON_W_V]);
+    sum_rows(&d[HEED_LESSON_Q], &d[HEED_LESSON_B_Q]);
+    sum_rows(&d[HEED_LESSON_K], &d[HEED_LESSON_B_K]);
+    sum_rows(&d[HEED_LESSON_V], &d[HEED_LESSON_B_V]);
+    heed_matrix_product(&d[HEED_LESSON_Q], &part[HEED_LESSON_W_Q], RIGHT, &d[HEED_LESSON_X]);
+    heed_matrix_product(&d[HEED_LESSON_K], &part[HEED_LESSON_W_K], RIGHT_MORE, dz);
+    heed_matrix_product(&d[HEED_LESSON_V], &part[HEED_LESSON_W_V], RIGHT_MORE, dz);
 }
 
 bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_output,
@@ -402,7 +391,7 @@ bool heed_lesson_backward(heed_ctx *c, const heed_lesson *l, const double *d_out
     if (!l || !g) return false;
     *g = (heed_lesson_gradient){0};
     if (heed__stopped(c) || !place_gradients(c, l, g)) return false;
-    copy(&g->output, d_output);
+    copy(&g->part[HEED_LESSON_OUTPUT], d_output);
     through_head(l, d_weights, g);
     return true;
 }
@@ -422,19 +411,21 @@ static void norm_row_backward(const double *dy, const double *gain, int n, doubl
     for (int j = 0; j < n; j++) du[j] = scale * (dy[j] * gain[j] - mean - du[j] * along);
 }
 
-/* From g->normed to g->all, gain and bias. */
+/* From the norm to all, gain and bias. */
 static void through_norm(const heed_lesson *l, heed_lesson_gradient *g) {
+    heed_matrix *d = g->part;
     const heed_matrix *x = &l->part[HEED_LESSON_X], *all = &l->part[HEED_LESSON_ALL];
     int n = all->cols;
-    memset(g->gain.x, 0, (size_t)n * sizeof *g->gain.x);
+    memset(d[HEED_LESSON_GAIN].x, 0, (size_t)n * sizeof *d[HEED_LESSON_GAIN].x);
     for (int i = 0; i < all->rows; i++) {
         size_t row = (size_t)i * (size_t)n;
-        double *u = g->all.x + row;
+        double *u = d[HEED_LESSON_ALL].x + row;
         for (size_t j = 0; j < (size_t)n; j++) u[j] = x->x[row + j] + all->x[row + j];
         double scale = heed_row_normed(u, n, l->args.eps, u);
-        norm_row_backward(g->normed.x + row, l->part[HEED_LESSON_GAIN].x, n, scale, u, g->gain.x);
+        norm_row_backward(d[HEED_LESSON_NORMED].x + row, l->part[HEED_LESSON_GAIN].x, n, scale, u,
+                          d[HEED_LESSON_GAIN].x);
     }
-    sum_rows(&g->normed, &g->bias);
+    sum_rows(&d[HEED_LESSON_NORMED], &d[HEED_LESSON_BIAS]);
 }
 
 bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double *d_end,
@@ -445,12 +436,16 @@ bool heed_lesson_backward_layer(heed_ctx *c, const heed_lesson *l, const double 
     if (!l->part[HEED_LESSON_W_H].x)
         return heed_fail(c, HEED_USAGE, "a lesson without W_h has no layer to go back through");
     if (!place_gradients(c, l, g)) return false;
-    copy(g->normed.x ? &g->normed : &g->all, d_end);
-    if (g->normed.x) through_norm(l, g);
-    copy(&g->share, g->all.x);
-    sum_rows(&g->all, &g->b_o);
-    heed_matrix_product(&l->part[HEED_LESSON_OUTPUT], &g->all, LEFT, &g->w_h);
-    heed_matrix_product(&g->all, &l->part[HEED_LESSON_W_H], RIGHT, &g->output);
+    heed_matrix *d = g->part;
+    copy(d[HEED_LESSON_NORMED].x ? &d[HEED_LESSON_NORMED] : &d[HEED_LESSON_ALL], d_end);
+    if (d[HEED_LESSON_NORMED].x) through_norm(l, g);
+    copy(&d[HEED_LESSON_SHARE], d[HEED_LESSON_ALL].x);
+    copy(&d[HEED_LESSON_OTHERS], d[HEED_LESSON_ALL].x);
+    sum_rows(&d[HEED_LESSON_ALL], &d[HEED_LESSON_B_O]);
+    heed_matrix_product(&l->part[HEED_LESSON_OUTPUT], &d[HEED_LESSON_ALL], LEFT,
+                        &d[HEED_LESSON_W_H]);
+    heed_matrix_product(&d[HEED_LESSON_ALL], &l->part[HEED_LESSON_W_H], RIGHT,
+                        &d[HEED_LESSON_OUTPUT]);
     through_head(l, NULL, g);
     return true;
 }

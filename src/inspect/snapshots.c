@@ -180,7 +180,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
     if (!m || !d || heed__stopped(d->c) || !a || !a->run) return NULL;
     if (a->count < 1)
         heed_fail(d->c, HEED_USAGE, "`snapshots` %" PRId64 ": expected at least 1", a->count);
-    if (!heed_model_data(m)->open)
+    if (!d->kind->lines && !d->kind->pictures)
         heed_fail(d->c, HEED_USAGE,
                   "`snapshots`: model %s reads numbers: expected a model of texts or pictures",
                   m->name);

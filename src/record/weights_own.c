@@ -10,7 +10,6 @@
 typedef struct {
     const heed__source *s;
     heed_record *r;
-    int base; /* first number of layers, heads and positions: 0 in "attention 1" */
 } reader;
 
 static bool wrong(const reader *k, const char *what) {
@@ -32,11 +31,11 @@ static bool integer(const reader *k, const json_t *v, const char *key, int lo, i
                      k->s->path, key, lo, hi, (long long)value);
 }
 
-/* Reads the number of a layer, head or position; -1, meaning all, if it is missing, null or below
- * base. */
+/* Reads the number of a layer, head or position, which counts from 1; -1, meaning all, if it is
+ * missing or null. */
 static bool place(const reader *k, const json_t *v, const char *key, int most, int *out) {
-    bool ok = integer(k, v, key, k->base - 1, most + k->base, k->base - 1, out);
-    *out = *out < k->base ? -1 : *out - k->base;
+    bool ok = integer(k, v, key, 0, most + 1, 0, out);
+    --*out;
     return ok;
 }
 
@@ -111,7 +110,7 @@ static bool read_heads(const reader *k, const json_t *v, heed_record_block *b, i
     b->heads = (int)json_array_size(list);
     if (b->heads < 1 || b->heads > MOST) return wrong(k, "a layer has no heads, or over 4096");
     for (int i = 0; i < b->heads; i++) {
-        json_int_t h = json_integer_value(json_array_get(list, (size_t)i)) - k->base;
+        json_int_t h = json_integer_value(json_array_get(list, (size_t)i)) - 1;
         if (h < 0 || h > MOST || (i && h <= heads[i - 1]))
             return wrong(k, "heads are not numbered upwards");
         heads[i] = (int)h;
@@ -129,15 +128,14 @@ static bool add_block(reader *k, const json_t *v) {
                            .additive = json_is_true(json_object_get(v, "additive")),
                            .beta = json_number_value(json_object_get(v, "beta")),
                            .rotary = json_number_value(json_object_get(v, "rotary"))};
-    if (!read_heads(k, v, &b, heads) ||
-        !integer(k, v, "layer", k->base, 1 << 20, k->base, &b.layer) ||
+    if (!read_heads(k, v, &b, heads) || !integer(k, v, "layer", 1, 1 << 20, 1, &b.layer) ||
         !integer(k, v, "queries", 0, axes, -1, &b.queries) ||
         !integer(k, v, "keys", 0, axes, -1, &b.keys) ||
         !integer(k, v, "kv_heads", 0, 1 << 20, 0, &b.kv_heads) ||
         !integer(k, v, "key", 0, 1 << 20, 0, &b.key) ||
         !integer(k, v, "value", 0, 1 << 20, 0, &b.value))
         return false;
-    b.layer -= k->base;
+    b.layer--;
     heed__array a[HEED__ARRAYS];
     heed_real *x[HEED__ARRAYS] = {0};
     bool ok = true;
@@ -191,7 +189,7 @@ static bool add_guess(reader *k, const json_t *v) {
         p[i] = (heed_real)json_number_value(json_object_get(one, "p"));
     }
     return integer(k, v, "axis", 0, k->r->axis_count - 1, -1, &g.axis) &&
-           place(k, v, k->base ? "position" : "query", k->r->axes[g.axis].count - 1, &g.query) &&
+           place(k, v, "position", k->r->axes[g.axis].count - 1, &g.query) &&
            heed_record_add_guess(k->r, &g) >= 0;
 }
 
@@ -206,8 +204,7 @@ static bool add_picture(reader *k) {
 }
 
 bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r) {
-    const char *version = text(meta, "heed");
-    reader k = {s, r, version && strcmp(version, "attention 1") == 0 ? 0 : 1};
+    reader k = {s, r};
     const json_t *axes = json_object_get(meta, "axes"), *blocks = json_object_get(meta, "blocks"),
                  *maps = json_object_get(meta, "maps"), *guesses = json_object_get(meta, "guesses");
     bool ok = true;

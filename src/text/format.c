@@ -63,6 +63,19 @@ const char *heed_format_shell(char *text, size_t size, const char *word) {
     return text;
 }
 
+const char *heed_format_share(char text[16], double p, double all, int least, int most) {
+    double shown = 0;
+    if (isnan(p)) return "nan";
+    for (int digits = least; digits <= most; digits++) {
+        snprintf(text, 16, "%.*f", digits, all * p);
+        shown = strtod(text, NULL);
+        if ((shown > 0 || p <= 0) && (shown < all || p >= 1)) return text;
+    }
+    double small = pow(10, -most);
+    snprintf(text, 16, "%s%.*f", shown > 0 ? ">" : "<", most, shown > 0 ? all - small : small);
+    return text;
+}
+
 char *heed_format_token(char *text, size_t size, const char *token) {
     size_t at = 0;
     while (*token && at + 5 < size) {

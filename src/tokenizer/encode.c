@@ -1,108 +1,55 @@
-/* encode.c -- text to tokens and back. */
-#include "text/text.h"
-#include "tokenizer/pipeline.h"
-#include "tokenizer/words.h"
+/* encode.c -- text to tokens: added tokens are found first; what lies between them is normalised
+ * and split into words, which the model divides. */
+#include "tokenizer/tokenizer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- encoding ---- */
+/* ---- where texts may be cut ---- */
 
-/* The special token at s, or -1. */
-static int32_t special_at(const heed_tokenizer *k, const char *s, size_t left, size_t *length) {
-    const int32_t *ids = k->special_ids;
-    for (int i = 0; i < HEED__SPECIALS; i++) {
-        *length = strlen(heed__special_names[i]);
-        if (ids[i] >= 0 && *length <= left && memcmp(s, heed__special_names[i], *length) == 0)
-            return ids[i];
+static bool has_space(const char *s, size_t n) {
+    int32_t c;
+    for (size_t i = 0; i < n; i += heed_utf8_read(s + i, n - i, &c)) {
+        heed_utf8_read(s + i, n - i, &c);
+        if (heed__in_class(HEED__SPACE, c)) return true;
     }
-    return -1;
+    return false;
 }
 
-/* The id of the first special token from `at` on, and its place in *at; if none, -1 and n. */
-static int32_t next_special(const heed_tokenizer *k, const char *text, size_t n, size_t *at,
-                            size_t *length) {
-    while (*at < n) {
-        const char *found = memchr(text + *at, '[', n - *at);
-        if (!found) break;
-        *at = (size_t)(found - text);
-        int32_t id = special_at(k, found, n - *at, length);
-        if (id >= 0) return id;
-        ++*at;
+/* Whether a step does the same to both sides of white space that a letter comes before, as to the
+ * whole. *splits: it divides them. */
+static bool is_local(const heed__step *k, bool *splits) {
+    switch (k->kind) {
+    case HEED__BY_GPT2:
+    case HEED__BY_WORDS:
+        *splits = true;
+        return true;
+    case HEED__BY_CLASS:
+        *splits |= k->class == HEED__SPACE || k->class == HEED__ANY;
+        return true;
+    case HEED__REPLACE:
+        return !has_space(k->text, k->n);
+    default:
+        return k->kind <= HEED__LOWER;
     }
-    *at = n;
-    *length = 0;
-    return -1;
 }
 
-/* Characters, or the bytes of a byte tokenizer. */
-static bool put_chars(const heed_tokenizer *k, const char *text, size_t at, size_t end,
-                      heed__sink *sink) {
-    bool bytes = k->kind == HEED__BYTE;
-    for (size_t len = 1; at < end; at += len) {
-        int32_t id = (unsigned char)text[at], c;
-        len = 1;
-        if (!bytes && id < 128)
-            id = k->ascii[id];
-        else if (!bytes) {
-            len = heed_utf8_read(text + at, end - at, &c);
-            id = heed__names_look(&k->names, text + at, len);
-        }
-        if (!sink->put(sink, id < 0 ? k->special.unk : id, at, at + len)) return false;
-    }
-    return true;
-}
-
-/* The longest token in the word that begins at its character i; *next: the character after it.
- * Writes the ## of a later piece over the two bytes before it, which are no longer needed. */
-static int32_t longest(const heed_tokenizer *k, heed__word *w, size_t i, size_t *next) {
-    char *s = w->buffer + w->at[i] - (i ? 2 : 0);
-    if (i) memcpy(s, "##", 2);
-    uint64_t hash[HEED__WORD_CHARS + 1];
-    hash[i] = i ? heed__hash64(s, 2, 0) : 0;
-    size_t j = i;
-    while (j < w->chars && (size_t)(w->buffer + w->at[j + 1] - s) <= k->longest) {
-        hash[j + 1] = heed__hash64(w->buffer + w->at[j], w->at[j + 1] - w->at[j], hash[j]);
-        j++;
-    }
-    for (; j > i; j--) {
-        size_t n = (size_t)(w->buffer + w->at[j] - s);
-        int32_t id = heed__names_find(&k->names, s, n, hash[j]);
-        *next = j;
-        if (id >= 0) return id;
-    }
-    return -1;
-}
-
-/* Greedy longest match; one piece without a match makes the whole word [UNK]. */
-static size_t pieces_of(const heed_tokenizer *k, heed__word *w,
-                        heed__word_piece out[HEED__WORD_CHARS]) {
-    size_t count = 0, next;
-    for (size_t i = 0; w->chars <= HEED__WORD_CHARS && i < w->chars; i = next) {
-        int32_t id = longest(k, w, i, &next);
-        if (id < 0) break;
-        out[count++] = (heed__word_piece){id, (uint32_t)(next - i)};
-        if (next == w->chars) return count;
-    }
-    out[0] = (heed__word_piece){k->special.unk, 0};
-    return 1;
-}
-
-static size_t whole_word(const heed_tokenizer *k, const heed__word *w, heed__word_piece out[1]) {
-    int32_t id = -1;
-    if (w->chars <= HEED__WORD_CHARS)
-        id = heed__names_look(&k->names, w->buffer + w->at[0], w->at[w->chars] - w->at[0]);
-    out[0] = (heed__word_piece){id < 0 ? k->special.unk : id, 0};
-    return 1;
-}
-
-static size_t divide(const heed_tokenizer *k, heed__word *w,
-                     heed__word_piece out[HEED__WORD_CHARS]) {
-    return k->kind == HEED__WORDPIECE ? pieces_of(k, w, out) : whole_word(k, w, out);
+heed__cutting heed__cut_of(const heed_tokenizer *k) {
+    bool splits = false, local = true;
+    if (k->preset && k->kind != HEED__BPE)
+        return k->kind >= HEED__WORD ? HEED__CUT_WORDS : HEED__CUT_CHARACTERS;
+    for (size_t i = 0; i < k->normalizers.count; i++)
+        local &= is_local(&k->normalizers.of[i], &splits);
+    for (size_t i = 0; i < k->splitters.count; i++) local &= is_local(&k->splitters.of[i], &splits);
+    for (size_t i = 0; i < k->added_count; i++)
+        local &= !k->added[i].rstrip && !has_space(k->added[i].text, k->added[i].n);
+    return local && splits ? HEED__CUT_SPACES : HEED__CUT_NOWHERE;
 }
 
 /* ---- words that occurred before ---- */
 
-bool heed__memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count) {
+/* Keeps the pieces of the word that was added to `words` last. */
+static bool memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count) {
     size_t number = m->words.count - 1, at = number ? m->end[number - 1] : 0;
     if (!heed__grow(m->words.c, &m->end, &m->end_capacity, number + 1, sizeof *m->end) ||
         !heed__grow(m->words.c, &m->pieces, &m->piece_capacity, at + count, sizeof *m->pieces))
@@ -112,48 +59,13 @@ bool heed__memo_keep(heed__memo *m, const heed__word_piece *pieces, size_t count
     return true;
 }
 
-const heed__word_piece *heed__memo_recall(const heed__memo *m, const char *word, size_t n,
-                                          size_t *count) {
-    int32_t i = m ? heed__names_look(&m->words, word, n) : -1;
+static const heed__word_piece *memo_recall(const heed__memo *m, const char *word, size_t n,
+                                           size_t *count) {
+    int32_t i = heed__names_look(&m->words, word, n);
     if (i < 0) return NULL;
     size_t at = i ? m->end[i - 1] : 0;
     *count = m->end[i] - at;
     return m->pieces + at;
-}
-
-/* Puts the pieces of a word that was read as a whole. Its text is lost when it is divided. */
-static bool put_word(const heed_tokenizer *k, heed__memo *m, heed__word *w, heed__sink *sink) {
-    enum { LIMIT = 1 << 16 };
-    heed__word_piece out[HEED__WORD_CHARS];
-    bool known = m && w->chars <= HEED__WORD_CHARS;
-    const char *s = w->buffer + w->at[0];
-    size_t count = 0, c = 0, n = known ? w->at[w->chars] - w->at[0] : 0;
-    const heed__word_piece *pieces = known ? heed__memo_recall(m, s, n, &count) : NULL;
-    if (!pieces) {
-        bool keeps = known && m->words.count < LIMIT;
-        if (keeps && heed__names_add(&m->words, s, n) < 0) return false;
-        count = divide(k, w, out);
-        pieces = out;
-        if (keeps && !heed__memo_keep(m, out, count)) return false;
-    }
-    for (size_t i = 0; i < count; c += pieces[i++].chars) {
-        size_t end = c + pieces[i].chars;
-        if (!sink->put(sink, pieces[i].id, w->begin[c], end > c ? w->end[end - 1] : w->last))
-            return false;
-    }
-    return true;
-}
-
-/* Puts the pieces of an ASCII word that occurred before. */
-static bool put_plain(const heed__word_piece *pieces, size_t count, size_t begin, size_t n,
-                      heed__sink *sink) {
-    size_t end = begin + n;
-    for (size_t i = 0; i < count; i++) {
-        size_t next = pieces[i].chars ? begin + pieces[i].chars : end;
-        if (!sink->put(sink, pieces[i].id, begin, next)) return false;
-        begin = next;
-    }
-    return true;
 }
 
 void heed__memo_free(heed__memo *m) {
@@ -162,49 +74,385 @@ void heed__memo_free(heed__memo *m) {
     heed__free(m->pieces);
 }
 
-static bool put_words(const heed_tokenizer *k, heed__memo *memo, const char *text, size_t at,
-                      size_t end, heed__sink *sink) {
-    heed__words words = {.text = text,
-                         .n = end,
-                         .next = at,
-                         .lower = k->lower,
-                         .strip = k->lower && k->kind == HEED__WORDPIECE};
-    heed__word w;
-    char plain[HEED__WORD_CHARS];
-    if (memo) memo->words.c = k->c;
-    for (;;) {
-        size_t begin, count, n = heed__words_plain(&words, plain, &begin);
-        if (!n && !heed__words_next(&words, &w)) return true;
-        const heed__word_piece *pieces = n ? heed__memo_recall(memo, plain, n, &count) : NULL;
-        if (n && !pieces) heed__word_set(&w, plain, n, begin);
-        bool good = pieces ? put_plain(pieces, count, begin, n, sink) : put_word(k, memo, &w, sink);
-        if (!good) return false;
-    }
+/* ---- added tokens ---- */
+
+typedef struct {
+    const heed__added *token;
+    size_t begin;
+} place;
+
+/* Places of added tokens in a text, the first one last; how far it has been searched, and how far
+ * it belongs to tokens: also the white space after one, which may begin another. */
+typedef struct {
+    place *of;
+    size_t count, capacity, searched, used;
+} search;
+
+typedef struct {
+    const heed_tokenizer *k;
+    heed__memo *memo;
+    heed__special_text special;
+    heed__sink *sink; /* of tokens; or, to count words: */
+    heed__counts *counts;
+    search found[2]; /* [1]: in the normalised text */
+    heed__ranges words[2];
+    heed__word_piece *pieces; /* of a word that is not short */
+    size_t piece_capacity;
+    heed__spelling scratch;
+    size_t base;  /* of the spelling, in the text */
+    size_t spare; /* bytes by which the spellings may still be longer than the text */
+} encoder;
+
+static unsigned char byte_from_end(const heed__added *a, size_t at) {
+    return (unsigned char)a->text[a->n - 1 - at];
 }
 
-bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, heed__special_text special,
-                     const char *text, size_t n, heed__sink *sink) {
-    size_t at = 0;
-    if (k->pipeline) return heed__pipeline_encode(k, memo, special, text, n, sink);
-    while (at < n) {
-        size_t end = special == HEED__SPECIAL_IS_TOKEN ? at : n, length;
-        int32_t id = next_special(k, text, n, &end, &length);
-        bool good = k->kind < HEED__WORD ? put_chars(k, text, at, end, sink)
-                                         : put_words(k, memo, text, at, end, sink);
-        if (!good || (id >= 0 && !sink->put(sink, id, end, end + length))) return false;
-        at = end + length;
+static int compare(const void *x, const void *y) {
+    const heed__added *a = x, *b = y;
+    if (a->normalized != b->normalized) return a->normalized ? 1 : -1;
+    for (size_t i = 0; i < a->n && i < b->n; i++)
+        if (byte_from_end(a, i) != byte_from_end(b, i))
+            return byte_from_end(a, i) < byte_from_end(b, i) ? -1 : 1;
+    if (a->n != b->n) return a->n < b->n ? -1 : 1;
+    if (a->special != b->special) return a->special ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+/* The state after one more byte, towards the start of a text. */
+static uint32_t next_state(const heed__automaton *m, uint32_t at, unsigned char byte) {
+    for (; at; at = m->of[at].fail) {
+        uint32_t low = m->of[at].first, end = m->of[at + 1].first;
+        for (uint32_t high = end, middle; low < high;) {
+            middle = low + (high - low) / 2;
+            if (m->of[middle].byte < byte)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < end && m->of[low].byte == byte) return low;
+    }
+    return m->of_byte[byte];
+}
+
+static bool add_state(heed_ctx *c, heed__automaton *m, heed__state state) {
+    if (m->count >= INT32_MAX) return heed_fail(c, HEED_DATA, "added tokens of 2 GB or more");
+    if (!heed__grow(c, &m->of, &m->capacity, m->count + 1, sizeof *m->of)) return false;
+    m->of[m->count++] = state;
+    return true;
+}
+
+/* Makes the states of the sorted tokens from `low` to `high`. Until its turn, a state holds in
+ * first, fail and token: the state that it is one byte longer than, and from where to where the
+ * tokens are that end with it. */
+static bool build(heed_tokenizer *k, heed__automaton *m, size_t low, size_t high) {
+    size_t length = 0, longer = 1; /* of states; where longer ones begin */
+    bool good = add_state(k->c, m, (heed__state){0, (uint32_t)low, (int32_t)high, 0});
+    for (size_t i = 0; good && i < m->count; i++) {
+        if (i == longer) length++, longer = m->count;
+        heed__state *s = &m->of[i];
+        uint32_t before = s->first;
+        low = s->fail;
+        high = (size_t)s->token;
+        s->first = (uint32_t)m->count;
+        s->fail = length > 1 ? next_state(m, m->of[before].fail, s->byte) : 0;
+        s->token = i ? m->of[s->fail].token : -1;
+        if (low < high && k->added[low].n == length) s->token = (int32_t)low;
+        while (low < high && k->added[low].n == length) low++; /* the first of equal ones counts */
+        for (size_t end; good && low < high; low = end) {
+            unsigned char byte = byte_from_end(&k->added[low], length);
+            for (end = low + 1; end < high && byte_from_end(&k->added[end], length) == byte;) end++;
+            if (!i) m->of_byte[byte] = (uint32_t)m->count;
+            good =
+                add_state(k->c, m, (heed__state){(uint32_t)i, (uint32_t)low, (int32_t)end, byte});
+        }
+    }
+    return good && add_state(k->c, m, (heed__state){(uint32_t)m->count, 0, -1, 0});
+}
+
+bool heed__added_index(heed_tokenizer *k) {
+    size_t written = 0;
+    if (k->added_count) qsort(k->added, k->added_count, sizeof *k->added, compare);
+    while (written < k->added_count && !k->added[written].normalized) written++;
+    for (size_t i = 0; i < k->added_count; i++) k->plain_added |= !k->added[i].special;
+    return build(k, &k->finders[0], 0, written) &&
+           build(k, &k->finders[1], written, k->added_count);
+}
+
+/* The last place before *at of a text where an added token begins, and the longest one there; NULL:
+ * none. *state: of the search, 0 at the end of the text. */
+static const heed__added *added_before(const heed_tokenizer *k, bool normalized, const char *s,
+                                       size_t *at, uint32_t *state) {
+    const heed__automaton *m = &k->finders[normalized];
+    while (*at > 0) {
+        *state = next_state(m, *state, (unsigned char)s[--*at]);
+        if (*state && m->of[*state].token >= 0) return &k->added[m->of[*state].token];
+    }
+    return NULL;
+}
+
+bool heed__finds_special(const heed_tokenizer *k, const char *text, size_t n) {
+    for (int normalized = 0; normalized < 2; normalized++) {
+        uint32_t state = 0;
+        const heed__added *a = NULL;
+        for (size_t at = n; (a = added_before(k, normalized, text, &at, &state));)
+            if (a->special) return true;
+    }
+    return false;
+}
+
+/* The character before s[at]; -1 at the start. */
+static int32_t char_before(const char *s, size_t at, size_t *length) {
+    int32_t c = -1;
+    *length = 0;
+    if (!at) return -1;
+    *length = 1;
+    while (*length < 4 && *length < at && ((unsigned char)s[at - *length] & 0xC0) == 0x80)
+        ++*length;
+    if (heed_utf8_read(s + at - *length, *length, &c) != *length) *length = 1;
+    return c;
+}
+
+static bool stands_alone(const char *s, size_t n, heed__range at) {
+    size_t length;
+    int32_t after = -1;
+    if (at.end < n) heed_utf8_read(s + at.end, n - at.end, &after);
+    return !heed__in_class(HEED__WORD_CHAR, char_before(s, at.begin, &length)) &&
+           !heed__in_class(HEED__WORD_CHAR, after);
+}
+
+/* Adds the white space around a token, but not before `from`; of a token with lstrip nothing is
+ * left if all of it lies before. */
+static heed__range widen(const heed__added *a, const char *s, size_t n, heed__range at,
+                         size_t from) {
+    size_t length;
+    int32_t c;
+    while (a->lstrip && at.begin > from &&
+           heed__in_class(HEED__SPACE, char_before(s, at.begin, &length)))
+        at.begin -= length;
+    if (a->lstrip && at.begin < from) at.begin = from;
+    while (a->rstrip && at.end < n) {
+        length = heed_utf8_read(s + at.end, n - at.end, &c);
+        if (!heed__in_class(HEED__SPACE, c)) break;
+        at.end += length;
+    }
+    return at;
+}
+
+/* Finds all places of added tokens in the normalised text or in the text itself. It is read from
+ * its end: then one pass knows the longest token at each place, and none is read twice. */
+static bool find_added(const encoder *e, bool normalized, const char *s, size_t n, search *out) {
+    uint32_t state = 0;
+    const heed__added *a;
+    out->count = out->searched = out->used = 0;
+    if (e->special == HEED__SPECIAL_IS_TEXT && !e->k->plain_added) return true;
+    for (size_t at = n; (a = added_before(e->k, normalized, s, &at, &state));) {
+        if (!heed__grow(e->k->c, &out->of, &out->capacity, out->count + 1, sizeof *out->of))
+            return false;
+        out->of[out->count++] = (place){a, at};
     }
     return true;
 }
 
-bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
-    return heed__encode_by(k, NULL, HEED__SPECIAL_IS_TEXT, text, n, sink);
+/* The next added token, and its place; NULL, and the end of the text: none. */
+static const heed__added *added_next(const encoder *e, const char *s, size_t n, search *to,
+                                     heed__range *at) {
+    while (to->count) {
+        place found = to->of[--to->count];
+        const heed__added *a = found.token;
+        if (found.begin < to->searched) continue;
+        *at = (heed__range){found.begin, found.begin + a->n};
+        to->searched = at->end;
+        bool text = a->special && e->special == HEED__SPECIAL_IS_TEXT;
+        if (text || (a->single_word && !stands_alone(s, n, *at))) continue;
+        *at = widen(a, s, n, *at, to->used);
+        return a;
+    }
+    *at = (heed__range){n, n};
+    return NULL;
 }
 
-bool heed__finds_special(const heed_tokenizer *k, const char *text, size_t n) {
-    size_t at = 0, length;
-    return k->pipeline ? heed__pipeline_finds_special(k->pipeline, text, n)
-                       : next_special(k, text, n, &at, &length) >= 0;
+/* Where a token begins: not in what belongs to the one before, unless all of it is there. */
+static size_t begin_of(heed__range at, size_t used) {
+    size_t begin = at.begin > used ? at.begin : used;
+    return begin < at.end ? begin : at.begin;
+}
+
+/* ---- words ---- */
+
+/* Puts a token of bytes begin to end of a spelling. */
+static bool put(const encoder *e, const heed__spelling *s, int32_t id, size_t begin, size_t end) {
+    size_t first = begin, last = end;
+    if (s->from && end > begin) first = s->from[begin].begin, last = s->from[end - 1].end;
+    return e->sink->put(e->sink, id, e->base + first, e->base + last);
+}
+
+static bool put_word(encoder *e, const heed__spelling *s, heed__range word) {
+    enum { LIMIT = 1 << 16, SHORT = 64 };
+    heed__word_piece near[SHORT], *out = near;
+    heed__memo *m = e->memo;
+    size_t n = word.end - word.begin, count;
+    const char *text = s->s + word.begin;
+    if (e->counts)
+        return (e->k->model != HEED__BPE && heed_utf8_count(text, n) > HEED__WORD_CHARS) ||
+               heed__count_word(e->counts, text, n);
+    bool keeps = m && n <= SHORT;
+    const heed__word_piece *known = keeps ? memo_recall(m, text, n, &count) : NULL;
+    if (!known) {
+        keeps = keeps && m->words.count < LIMIT;
+        if (n > SHORT && !heed__grow(e->k->c, &e->pieces, &e->piece_capacity, n, sizeof *out))
+            return false;
+        if (n > SHORT) out = e->pieces;
+        if (keeps && heed__names_add(&m->words, text, n) < 0) return false;
+        if (!heed__model_divide(e->k, text, n, out, &count)) return false;
+        if (keeps && !memo_keep(m, out, count)) return false;
+        known = out;
+    }
+    for (size_t i = 0, at = word.begin; i < count; at += known[i++].bytes)
+        if (!put(e, s, known[i].id, at, at + known[i].bytes)) return false;
+    return true;
+}
+
+/* Puts the words of a part of a spelling between added tokens. */
+static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
+    heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
+    size_t base = e->base;
+    if (of->from)
+        s.from = of->from + part.begin;
+    else
+        e->base += part.begin;
+    bool good = heed__presplit(&e->k->splitters, e->base, &s, &e->spare, e->words);
+    for (size_t i = 0; good && i < e->words->count; i++) good = put_word(e, &s, e->words->of[i]);
+    heed__spelling_free(&s);
+    e->base = base;
+    return good;
+}
+
+static bool put_text(encoder *e, const heed__spelling *of, heed__range part);
+
+/* Puts a spelling, which is the text itself or, between the added tokens of that, what it became:
+ * its added tokens, and what lies between them. */
+static bool put_all(encoder *e, bool normalized, const heed__spelling *s) {
+    search *to = &e->found[normalized];
+    heed__range at;
+    bool good = find_added(e, normalized, s->s, s->n, to);
+    for (const heed__added *a = NULL; good; to->used = at.end) {
+        a = added_next(e, s->s, s->n, to, &at);
+        if (at.begin > to->used)
+            good = (normalized ? put_part : put_text)(e, s, (heed__range){to->used, at.begin});
+        if (!a) break;
+        if (good && at.begin < at.end) good = put(e, s, a->id, begin_of(at, to->used), at.end);
+    }
+    return good;
+}
+
+/* ---- texts ---- */
+
+/* Puts a part of the text by all steps. */
+static bool put_steps(encoder *e, const char *text, heed__range part) {
+    heed__spelling s = {.c = e->k->c, .s = text + part.begin, .n = part.end - part.begin};
+    e->base = part.begin;
+    bool good = heed__respell(&e->k->normalizers, part.begin == 0, &s, &e->spare, &e->scratch) &&
+                put_all(e, true, &s);
+    if (s.own) heed__spelling_free(&e->scratch), e->scratch = s;
+    return good;
+}
+
+static bool put_characters(encoder *e, const char *text, heed__range part) {
+    const heed_tokenizer *k = e->k;
+    if (e->counts)
+        return heed__count_letters(e->counts, text + part.begin, part.end - part.begin, 1);
+    for (size_t at = part.begin, length; at < part.end; at += length) {
+        int32_t id = (unsigned char)text[at], c;
+        length = 1;
+        if (id < 128) {
+            id = k->ascii[id];
+        } else {
+            length = heed_utf8_read(text + at, part.end - at, &c);
+            id = heed__model_look(k, text + at, length);
+        }
+        if (!e->sink->put(e->sink, id < 0 ? k->unk : id, at, at + length)) return false;
+    }
+    return true;
+}
+
+static bool put_bytes(encoder *e, const char *text, heed__range part) {
+    for (size_t i = part.begin; i < part.end; i++)
+        if (!e->sink->put(e->sink, e->k->byte_ids[(unsigned char)text[i]], i, i + 1)) return false;
+    return true;
+}
+
+static bool is_alphanumeric(unsigned char c) {
+    return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
+}
+
+/* Vertical tabs and form feeds are dropped as controls. */
+static bool is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Puts a part of the text by words: those of ASCII letters and digits, and ASCII punctuation, at
+ * once; what is between white space and has anything else, by all steps. */
+static bool put_ascii_words(encoder *e, const char *text, heed__range part) {
+    char word[HEED__WORD_CHARS];
+    bool good = true;
+    for (size_t at = part.begin, end = part.end; good; at = part.begin) {
+        while (at < end && is_blank((unsigned char)text[at])) at++;
+        if (at == end) break;
+        size_t n = 0;
+        for (; at + n < end && n < sizeof word && is_alphanumeric((unsigned char)text[at + n]);
+             n++) {
+            bool capital = e->k->lower && text[at + n] >= 'A' && text[at + n] <= 'Z';
+            word[n] = (char)(capital ? text[at + n] | 32 : text[at + n]);
+        }
+        unsigned char next = at + n < end ? (unsigned char)text[at + n] : ' ';
+        bool punctuation = next > 32 && next < 127 && !is_alphanumeric(next);
+        if (n == 0 && punctuation) word[n++] = (char)next;
+        if (n && (punctuation || is_blank(next))) {
+            heed__spelling s = {.s = word, .n = n};
+            e->base = at;
+            good = put_word(e, &s, (heed__range){0, n});
+        } else {
+            while (at + n < end && !is_blank((unsigned char)text[at + n])) n++;
+            good = put_steps(e, text, (heed__range){at, at + n});
+        }
+        part.begin = at + n;
+    }
+    return good;
+}
+
+static bool put_text(encoder *e, const heed__spelling *of, heed__range part) {
+    static bool (*const by_path[])(encoder * e, const char *text,
+                                   heed__range part) = {[HEED__BY_STEPS] = put_steps,
+                                                        [HEED__CHARACTERS] = put_characters,
+                                                        [HEED__BYTES] = put_bytes,
+                                                        [HEED__ASCII_WORDS] = put_ascii_words};
+    bool good = by_path[e->k->path](e, of->s, part);
+    e->base = 0;
+    return good;
+}
+
+static bool run(encoder *e, const char *text, size_t n) {
+    e->spare = heed__spare(n);
+    bool good = put_all(e, false, &(heed__spelling){.s = text, .n = n});
+    heed__free(e->found[0].of);
+    heed__free(e->found[1].of);
+    heed__spelling_free(&e->scratch);
+    heed__free(e->words[0].of);
+    heed__free(e->words[1].of);
+    heed__free(e->pieces);
+    return good;
+}
+
+bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, heed__special_text special,
+                     const char *text, size_t n, heed__sink *sink) {
+    if (memo) memo->words.c = k->c;
+    return run(&(encoder){.k = k, .memo = memo, .special = special, .sink = sink}, text, n);
+}
+
+bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out) {
+    return run(&(encoder){.k = k, .counts = out}, text, n);
+}
+
+bool heed__encode(const heed_tokenizer *k, const char *text, size_t n, heed__sink *sink) {
+    return heed__encode_by(k, NULL, HEED__SPECIAL_IS_TEXT, text, n, sink);
 }
 
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end) {
@@ -250,119 +498,4 @@ void heed_tokens_free(heed_tokens *t) {
     heed__free(t->begin);
     heed__free(t->end);
     *t = (heed_tokens){.c = t->c};
-}
-
-/* ---- decoding ---- */
-
-static bool is_one_of(const char *s, size_t n, const char *list) {
-    return n == 1 && strchr(list, *s);
-}
-
-typedef struct {
-    const char *s;
-    size_t n;
-    bool joins;  /* a ## piece */
-    bool bound;  /* an apostrophe comes before it */
-    bool closes; /* an apostrophe joined to both neighbours */
-} part;
-
-static part part_of(const heed_tokenizer *k, int32_t id) {
-    part p = {.s = heed_token_text(k, id)};
-    p.n = strlen(p.s);
-    p.joins = k->kind == HEED__WORDPIECE && p.n > 2 && memcmp(p.s, "##", 2) == 0;
-    if (p.joins) p.s += 2, p.n -= 2;
-    return p;
-}
-
-static int32_t first_of(const part *p) {
-    int32_t c;
-    heed_utf8_read(p->s, p->n, &c);
-    return c;
-}
-
-static int32_t last_of(const part *p) {
-    size_t at = p->n;
-    while (at > 1 && ((unsigned char)p->s[at - 1] & 0xC0) == 0x80) at--;
-    int32_t c;
-    heed_utf8_read(p->s + at - 1, p->n - at + 1, &c);
-    return c;
-}
-
-static bool is_apostrophe(const part *p) {
-    return is_one_of(p->s, p->n, "'") || (p->n == 3 && memcmp(p->s, "\u2019", 3) == 0);
-}
-
-/* don't, it's, I'm, we've, they're, I'd, you'll, aujourd'hui */
-static bool is_contraction(const part *p) {
-    static const char *const ends[] = {"t", "s", "m", "ve", "re", "d", "ll", "hui"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (p->n == strlen(ends[i]) && memcmp(p->s, ends[i], p->n) == 0) return true;
-    return false;
-}
-
-/* l'eau, qu'il: French drops a vowel. */
-static bool is_elided(const part *p) {
-    if (p->n > 1) return is_one_of(p->s + p->n - 2, 1, "qQ") && p->s[p->n - 1] == 'u';
-    return !p->joins && !p->bound && is_one_of(p->s, p->n, "cdjlmnstCDJLMNST");
-}
-
-/* Tokens are separated by a space unless punctuation attaches: `word.` `(word` `a-b` `don't`.
- * Chinese and Japanese are written without spaces, also where another script begins. */
-static bool spaced(const part *a, const part *b, const part *next) {
-    if (heed__is_unspaced(last_of(a)) || heed__is_unspaced(first_of(b))) return false;
-    if (b->joins || is_one_of(b->s, b->n, ".,!?;:)]}%") || is_one_of(a->s, a->n, "([{$#@"))
-        return false;
-    if (a->closes || b->closes || (is_apostrophe(b) && is_contraction(next))) return false;
-    if (is_apostrophe(a) && is_contraction(b)) return false;
-    return !is_one_of(a->s, a->n, "-/_") && !is_one_of(b->s, b->n, "-/_");
-}
-
-static bool decode_words(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    part before = {.s = ""}, now = {.s = ""}, next = n ? part_of(k, ids[0]) : now;
-    for (size_t i = 0; i < n; i++) {
-        now = next;
-        now.bound = is_apostrophe(&before);
-        now.closes = is_apostrophe(&now) && is_elided(&before);
-        next = i + 1 < n ? part_of(k, ids[i + 1]) : (part){.s = ""};
-        if (before.n && spaced(&before, &now, &next) && !heed_text_put(out, " ", 1)) return false;
-        if (!heed_text_put(out, now.s, now.n)) return false;
-        before = now;
-    }
-    return true;
-}
-
-/* Bytes that are not valid UTF-8 become U+FFFD, so that the result is always valid. */
-static bool decode_bytes(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    for (size_t i = 0; i < n;) {
-        char bytes[4];
-        size_t count = 0;
-        while (count < 4 && i + count < n && ids[i + count] >= 0 && ids[i + count] < 256) {
-            bytes[count] = (char)ids[i + count];
-            count++;
-        }
-        const char *s = heed_token_text(k, ids[i]);
-        size_t length = strlen(s), taken = 1;
-        if (count) {
-            int32_t c;
-            taken = length = heed_utf8_read(bytes, count, &c);
-            s = c < 0 ? "\xEF\xBF\xBD" : bytes;
-            if (c < 0) length = 3;
-        }
-        if (!heed_text_put(out, s, length)) return false;
-        i += taken;
-    }
-    return true;
-}
-
-bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
-    if (!k || !out || (n && !ids) || heed__stopped(k->c)) return false;
-    if (!out->c) out->c = k->c;
-    if (k->pipeline) return heed__pipeline_decode(k, ids, n, out);
-    if (k->kind >= HEED__WORD) return decode_words(k, ids, n, out);
-    if (k->kind == HEED__BYTE) return decode_bytes(k, ids, n, out);
-    for (size_t i = 0; i < n; i++) {
-        const char *s = heed_token_text(k, ids[i]);
-        if (!heed_text_put(out, s, strlen(s))) return false;
-    }
-    return true;
 }

@@ -3,7 +3,7 @@
 #define HEED_TOKENIZER_PATTERN_H
 
 #include "core/core.h"
-#include "tokenizer/words.h"
+#include "text/classes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
  * results are joined in the order of the text. */
 #include "tokenizer/reading.h"
 
+#include "text/classes.h"
 #include "text/text.h"
 #include "tokenizer/pattern.h"
-#include "tokenizer/words.h"
 
 #include <string.h>
 

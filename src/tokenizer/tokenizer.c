@@ -1,18 +1,13 @@
-/* tokenizer.c -- tokenizers: kinds, special tokens, and training except the merges of wordpiece. */
-#include "tokenizer/pipeline.h"
-
-#include "io/io.h"
-#include "text/text.h"
+/* tokenizer.c -- the kinds as presets of a tokenizer.json; what follows from tokens and steps. */
+#include "tokenizer/tokenizer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const heed__kind_names[] = {"char", "byte", "word", "wordpiece", "bpe", NULL};
 const char *const heed__special_names[HEED__SPECIALS] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",
                                                          "[MASK]"};
 const char heed__end_of_text[] = "<|endoftext|>";
-enum { PAD, UNK, CLS, SEP, MASK };
 
 int heed__kind_find(const char *name) {
     for (int i = 0; heed__kind_names[i]; i++)
@@ -20,38 +15,201 @@ int heed__kind_find(const char *name) {
     return -1;
 }
 
-int heed__kind_of(heed_ctx *c, const char *name) {
-    int kind = heed__kind_find(name);
-    char quoted[HEED_QUOTE];
-    if (kind < 0)
-        heed_fail(
-            c, HEED_USAGE,
-            "unknown kind of tokenizer: expected char, byte, word, wordpiece or bpe, found %s",
-            heed_quote(quoted, name, strlen(name)));
-    return kind;
-}
+/* ---- memory ---- */
 
 static void tokenizer_free(heed__owned *object) {
     heed_tokenizer *k = (heed_tokenizer *)object;
+    heed__steps *const lists[] = {&k->normalizers, &k->splitters, &k->decoders};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        for (size_t j = 0; j < lists[i]->count; j++) {
+            heed__free(lists[i]->of[j].text);
+            heed__free(lists[i]->of[j].with);
+            heed__pattern_free(lists[i]->of[j].pattern);
+        }
+        heed__free(lists[i]->of);
+    }
+    for (size_t i = 0; i < k->added_count; i++) heed__free(k->added[i].text);
     heed__names_free(&k->names);
-    heed__pipeline_free(k->pipeline);
-    heed__free(k);
+    heed__names_free(&k->merges);
+    heed_text_free(&k->shown);
+    heed_text_free(&k->file);
+    void *const rest[] = {k->finders[0].of, k->finders[1].of, k->added,  k->added_of,
+                          k->unk_text,      k->prefix,        k->suffix, k->joined,
+                          k->shown_at,      k->frame,         k};
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
+}
+
+heed_tokenizer *heed__tokenizer_new(heed_ctx *c) {
+    heed_tokenizer *k = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *k);
+    if (!k) return NULL;
+    k->c = k->names.c = k->merges.c = k->shown.c = k->file.c = c;
+    k->unk = -1;
+    k->special = (heed_specials){-1, -1, -1, -1, -1, -1};
+    heed__own(c, &k->owned, tokenizer_free);
+    return k;
 }
 
 void heed_tokenizer_free(heed_tokenizer *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
-heed_tokenizer *heed__tokenizer_new(heed_ctx *c, heed__kind kind, bool lower) {
-    heed_tokenizer *k = heed__stopped(c) ? NULL : heed__alloc(c, sizeof *k);
+/* ---- encoding without steps ---- */
+
+/* Finds what the steps do to most texts, unless added tokens are found between them. */
+static void find_path(heed_tokenizer *k) {
+    const heed__steps *n = &k->normalizers, *s = &k->splitters;
+    bool written = true, plain = !n->count, folds = true;
+    for (size_t i = 0; i < k->added_count; i++) written &= !k->added[i].normalized;
+    for (size_t i = 0; i < n->count; i++) {
+        heed__step_kind kind = n->of[i].kind;
+        k->lower |= kind == HEED__LOWER;
+        folds &= kind == HEED__CLEAN || kind == HEED__CHINESE || kind == HEED__NFD ||
+                 kind == HEED__UNACCENT || kind == HEED__LOWER;
+    }
+    if (!written) return;
+    if (plain && k->model == HEED__WORD && heed__divides_characters(s)) k->path = HEED__CHARACTERS;
+    if (plain && s->count == 0 && k->bytes && !k->merges.count && !k->ignore_merges && !k->prefix &&
+        !k->suffix)
+        k->path = HEED__BYTES;
+    for (int i = 0; i < 256; i++)
+        if (k->path == HEED__BYTES && k->byte_ids[i] < 0) k->path = HEED__BY_STEPS;
+    if (folds && heed__divides_as_bert(s)) k->path = HEED__ASCII_WORDS;
+}
+
+/* ---- presets ---- */
+
+#define BYTES(regex)                                                                               \
+    "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_"              \
+    "regex\":" regex "}"
+#define BERT                                                                                       \
+    "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,"                             \
+    "\"handle_chinese_chars\":true,\"strip_accents\":%s,\"lowercase\":%s},"                        \
+    "\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"}"
+#define PIECES  "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true}"
+#define MODEL   ",\"model\":{\"type\":"
+#define UNKNOWN ",\"unk_token\":\"[UNK]\""
+#define MERGES                                                                                     \
+    MODEL "\"BPE\",\"dropout\":null,\"unk_token\":null,\"continuing_subword_prefix\":null,"        \
+          "\"end_of_word_suffix\":null,\"fuse_unk\":false,\"byte_fallback\":false,"                \
+          "\"ignore_merges\":false"
+
+/* By kind: up to the post-processor (BERT where it is NULL), and from the decoder to the
+ * vocabulary. Words have a decoder of ours beside that of the file. */
+static const struct {
+    const char *steps, *model;
+} presets[] = {
+    [HEED__CHAR] = {"\"normalizer\":null,\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{"
+                    "\"Regex\":\"[\\\\s\\\\S]\"},\"behavior\":\"Isolated\",\"invert\":false}",
+                    "{\"type\":\"Fuse\"}" MODEL "\"WordLevel\"" UNKNOWN},
+    [HEED__BYTE] = {"\"normalizer\":null,\"pre_tokenizer\":" BYTES("false"), BYTES("true") MERGES},
+    [HEED__WORD] = {NULL, PIECES MODEL "\"WordLevel\"" UNKNOWN},
+    [HEED__WORDPIECE] = {NULL, PIECES MODEL
+                         "\"WordPiece\"" UNKNOWN
+                         ",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100"},
+    [HEED__BPE] = {"\"normalizer\":null,\"pre_tokenizer\":" BYTES("true"), BYTES("true") MERGES}};
+
+static void put_steps(heed__kind kind, bool lower, heed_text *out) {
+    bool strips = lower && kind == HEED__WORDPIECE;
+    if (presets[kind].steps)
+        heed_text_add(out, "%s", presets[kind].steps);
+    else
+        heed_text_add(out, BERT, strips ? "true" : "false", lower ? "true" : "false");
+}
+
+heed_tokenizer *heed__preset_new(heed_ctx *c, heed__kind kind, bool lower) {
+    heed_text text = {.c = c};
+    heed_text_add(&text, "{");
+    put_steps(kind, lower, &text);
+    heed_tokenizer *k = NULL;
+    if (heed_text_add(&text, ",\"decoder\":%s}}", presets[kind].model))
+        k = heed__parse_tokenizer(c, heed__kind_names[kind], text.s, text.n, true);
+    heed_text_free(&text);
     if (!k) return NULL;
-    k->c = k->names.c = c;
     k->kind = kind;
-    k->lower = lower && (kind == HEED__WORD || kind == HEED__WORDPIECE);
-    k->special = (heed_specials){-1, -1, -1, -1, -1, -1};
-    heed__own(c, &k->owned, tokenizer_free);
+    k->preset = true;
+    if (!presets[kind].steps) k->decoders.of[0].kind = HEED__FROM_WORDS;
+    if (kind == HEED__WORD) k->decoders.of[0].n = 0; /* no token is a piece of another */
+    find_path(k);
     return k;
 }
+
+static void put_special(heed_text *out, bool first, int id, const char *name) {
+    heed_text_add(out,
+                  "%s{\"id\":%d,\"content\":\"%s\",\"single_word\":false,\"lstrip\":false,"
+                  "\"rstrip\":false,\"normalized\":false,\"special\":true}",
+                  first ? "" : ",", id, name);
+}
+
+#define SPECIAL(name, type)  "{\"SpecialToken\":{\"id\":\"[" name "]\",\"type_id\":" type "}}"
+#define SEQUENCE(name, type) "{\"Sequence\":{\"id\":\"" name "\",\"type_id\":" type "}}"
+#define SINGLE               SPECIAL("CLS", "0") "," SEQUENCE("A", "0") "," SPECIAL("SEP", "0")
+#define TOKEN(name)                                                                                \
+    "\"[" name "]\":{\"id\":\"[" name "]\",\"ids\":[%d],\"tokens\":[\"[" name "]\"]}"
+
+/* [CLS] A [SEP], and [CLS] A [SEP] B [SEP], if these are tokens. */
+static void put_frame(int cls, int sep, heed_text *out) {
+    if (cls < 0 || sep < 0)
+        heed_text_add(out, ",\"post_processor\":null");
+    else
+        heed_text_add(out,
+                      ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[" SINGLE
+                      "],\"pair\":[" SINGLE "," SEQUENCE("B", "1") "," SPECIAL("SEP", "1") //
+                      "],\"special_tokens\":{" TOKEN("CLS") "," TOKEN("SEP") "}}",
+                      cls, sep);
+}
+
+static void put_merges(const heed_tokenizer *k, heed_text *out) {
+    heed_json_open(out, "merges", '[');
+    for (size_t i = 0; i < k->merges.count; i++) {
+        int32_t pair[2];
+        memcpy(pair, heed__names_text(&k->merges, i), sizeof pair);
+        heed_json_open(out, NULL, '[');
+        for (int j = 0; j < 2; j++)
+            heed_json_text(out, NULL, heed__names_text(&k->names, (size_t)pair[j]));
+        heed_json_close(out, ']');
+    }
+    heed_json_close(out, ']');
+}
+
+bool heed__put_tokenizer(const heed_tokenizer *k, heed_text *out) {
+    if (k->file.n) return heed_text_put(out, k->file.s, k->file.n);
+    bool first = true;
+    heed_text_add(out, "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,"
+                       "\"added_tokens\":[");
+    for (size_t i = 0; i < k->names.count; i++)
+        if (k->added_of[i] >= 0) {
+            put_special(out, first, (int)i, heed__names_text(&k->names, i));
+            first = false;
+        }
+    heed_text_add(out, "],");
+    put_steps(k->kind, k->lower, out);
+    put_frame(heed_token_id(k, "[CLS]"), heed_token_id(k, "[SEP]"), out);
+    heed_text_add(out, ",\"decoder\":%s", presets[k->kind].model);
+    heed_json_open(out, "vocab", '{');
+    for (size_t i = 0; i < k->names.count; i++)
+        heed_json_int(out, heed__names_text(&k->names, i), (int64_t)i);
+    heed_json_close(out, '}');
+    if (k->model == HEED__BPE) put_merges(k, out);
+    return heed_text_add(out, "}}\n") && !heed__stopped(k->c);
+}
+
+bool heed__put_gpt2(const char *vocab, size_t n, int end, const char *merges, heed_text *out) {
+    heed_text_add(out, "{\"added_tokens\":[");
+    if (end >= 0) put_special(out, true, end, heed__end_of_text);
+    heed_text_add(out, "],\"pre_tokenizer\":" BYTES("true") ",\"decoder\":" BYTES("true") MODEL
+                  "\"BPE\",\"merges\":[");
+    for (size_t length; *merges; merges += length + (merges[length] == '\n')) {
+        length = strcspn(merges, "\n");
+        if (length == 0 || strncmp(merges, "#version", 8) == 0) continue;
+        heed_text line = {.c = out->c};
+        if (heed_text_put(&line, merges, length)) heed_json_text(out, NULL, line.s);
+        heed_text_free(&line);
+    }
+    heed_text_add(out, "],\"vocab\":");
+    return heed_text_put(out, vocab, n) && heed_text_add(out, "}}\n") && !heed__stopped(out->c);
+}
+
+/* ---- tokens ---- */
 
 bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     size_t before = k->names.count;
@@ -61,222 +219,120 @@ bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n) {
     if ((size_t)id < before)
         return heed_fail(k->c, HEED_DATA, "token occurs twice in the vocabulary: %s as %d and %zu",
                          heed_quote(quoted, token, n), (int)id, before);
-    if (k->names.count > HEED__VOCAB_MAX)
-        return heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
-                         HEED__VOCAB_MAX);
-    if (n > k->longest) k->longest = n;
+    return k->names.count <= HEED__VOCAB_MAX ||
+           heed_fail(k->c, HEED_DATA, "vocabulary is too large: expected at most %d tokens",
+                     HEED__VOCAB_MAX);
+}
+
+bool heed__added_put(heed_tokenizer *k, heed__added a) {
+    a.number = k->added_count;
+    if (!heed__grow(k->c, &k->added, &k->added_capacity, k->added_count + 1, sizeof a)) {
+        heed__free(a.text);
+        return false;
+    }
+    k->added[k->added_count++] = a;
     return true;
 }
 
-static bool add_specials(heed_tokenizer *k, unsigned which) {
-    for (int i = 0; i < HEED__SPECIALS; i++) {
-        const char *name = heed__special_names[i];
-        if ((which >> i & 1) && heed_token_id(k, name) < 0 &&
-            !heed__tokenizer_add(k, name, strlen(name)))
+bool heed__frame_put(heed_tokenizer *k, int32_t id, bool after) {
+    size_t count = k->before + k->after;
+    if (!heed__grow(k->c, &k->frame, &k->frame_capacity, count + 1, sizeof *k->frame)) return false;
+    k->frame[count] = id;
+    ++*(after ? &k->after : &k->before);
+    return true;
+}
+
+/* The text that is shown of each token of bytes: these or, of a byte tokenizer, "a" and "<0xE2>".
+ */
+static bool find_shown(heed_tokenizer *k) {
+    size_t count = k->names.count;
+    if (!heed__grow(k->c, &k->shown_at, &k->shown_capacity, count + 1, sizeof *k->shown_at))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *token = heed__names_text(&k->names, i);
+        size_t n = heed__names_length(&k->names, i);
+        bool odd = k->kind == HEED__BYTE && i < 256 && i != '\n' && (i < 32 || i > 126);
+        if (!(odd ? heed_text_add(&k->shown, "<0x%02X>", (unsigned)i)
+                  : heed__put_char_bytes(&k->shown, token, n)) ||
+            !heed_text_put(&k->shown, "", 1))
             return false;
+        k->shown_at[i + 1] = k->shown.n;
     }
     return true;
 }
 
-/* The id of the first of the names that is a token. */
-static int find_special(const heed_tokenizer *k, const char *const *names) {
+const char *heed__shown(const heed_tokenizer *k, size_t id, size_t *n) {
+    *n = k->bytes ? k->shown_at[id + 1] - k->shown_at[id] - 1 : heed__names_length(&k->names, id);
+    return k->bytes ? k->shown.s + k->shown_at[id] : heed__names_text(&k->names, id);
+}
+
+/* The id of the first of the names, separated by spaces, that is a token. */
+static int find_special(const heed_tokenizer *k, const char *names) {
     int32_t id = -1;
-    for (; id < 0 && *names; names++) id = heed__names_look(&k->names, *names, strlen(*names));
+    for (size_t n; id < 0 && *names; names += n + (names[n] == ' ')) {
+        n = strcspn(names, " ");
+        id = heed__names_look(&k->names, names, n);
+    }
     return id;
 }
 
-/* The special tokens of a tokenizer.json: by its post-processor, else by their usual names. */
-static void find_specials(heed_tokenizer *k) {
-    static const char *const pad[] = {"[PAD]", "<pad>", "<|pad|>", NULL};
-    static const char *const unk[] = {"[UNK]", "<unk>", NULL};
-    static const char *const cls[] = {"[CLS]", "<s>", "<bos>", "<|begin_of_text|>", NULL};
-    static const char *const sep[] = {"[SEP]",           "</s>", "<eos>", "<|end_of_text|>",
-                                      heed__end_of_text, NULL};
-    static const char *const mask[] = {"[MASK]", "<mask>", NULL};
-    const heed__pipeline *p = k->pipeline;
-    k->special = (heed_specials){.pad = find_special(k, pad),
-                                 .unk = p->unk >= 0 ? p->unk : find_special(k, unk),
-                                 .cls = p->before ? p->frame[0] : find_special(k, cls),
-                                 .sep = p->after ? p->frame[p->before] : find_special(k, sep),
-                                 .mask = find_special(k, mask),
-                                 .newline = heed_token_id(k, "\n")};
-    const int32_t ids[] = {k->special.pad, k->special.unk, k->special.cls, k->special.sep,
-                           k->special.mask};
-    memcpy(k->special_ids, ids, sizeof ids);
+bool heed__tokenizer_finish(heed_tokenizer *k) {
+    size_t count = k->names.count;
+    for (size_t i = 0; i < count; i++)
+        if (heed__names_length(&k->names, i) > k->longest)
+            k->longest = heed__names_length(&k->names, i);
+    for (int i = 0; i < 256; i++) {
+        char text[8];
+        size_t n = (size_t)snprintf(text, sizeof text, "<0x%02X>", (unsigned)i);
+        if (k->bytes) n = heed_utf8_write(heed__byte_char(i), text);
+        k->byte_ids[i] = heed__names_look(&k->names, text, n);
+        if (i < 128) k->ascii[i] = heed__model_look(k, &(char){(char)i}, 1);
+    }
+    k->added_of = heed__alloc_array(k->c, count + 1, sizeof *k->added_of);
+    if (!k->added_of || !heed__added_index(k) || (k->bytes && !find_shown(k))) return false;
+    for (size_t i = 0; i < count; i++) k->added_of[i] = -1;
+    for (size_t i = k->added_count; i-- > 0;) k->added_of[k->added[i].id] = (int32_t)i;
+    find_path(k);
+    k->special = (heed_specials){
+        .pad = find_special(k, "[PAD] <pad> <|pad|>"),
+        .unk = k->unk >= 0 ? k->unk : find_special(k, "[UNK] <unk>"),
+        .cls = k->before ? k->frame[0] : find_special(k, "[CLS] <s> <bos> <|begin_of_text|>"),
+        .sep = k->after ? k->frame[k->before]
+                        : find_special(k, "[SEP] </s> <eos> <|end_of_text|> <|endoftext|>"),
+        .mask = find_special(k, "[MASK] <mask>"),
+        .newline = heed_token_id(k, "\n")};
+    memcpy(k->special_ids, &k->special, sizeof k->special_ids);
+    return true;
 }
 
-bool heed__tokenizer_finish(heed_tokenizer *k, const char *from) {
-    if (k->pipeline) {
-        find_specials(k);
-        return true;
-    }
-    static const unsigned needed[] = {1u << UNK, 0, 31, 31, 0}; /* by kind */
-    int32_t *ids = k->special_ids;
+bool heed__preset_finish(heed_tokenizer *k, const char *from) {
+    bool words = k->kind == HEED__WORD || k->kind == HEED__WORDPIECE;
     for (int i = 0; i < HEED__SPECIALS; i++) {
         const char *name = heed__special_names[i];
-        ids[i] = heed__names_look(&k->names, name, strlen(name));
-        if ((needed[k->kind] >> i & 1) && ids[i] < 0)
+        if ((words || (i == HEED__UNK && k->kind == HEED__CHAR)) && find_special(k, name) < 0)
             return heed_fail(k->c, HEED_DATA,
                              "vocabulary lacks a special token: %s: expected %s among the %zu "
                              "tokens of a %s tokenizer",
                              from ? from : "training", name, k->names.count,
                              heed__kind_names[k->kind]);
     }
-    k->special = (heed_specials){.pad = ids[PAD],
-                                 .unk = ids[UNK],
-                                 .cls = ids[CLS],
-                                 .sep = ids[SEP],
-                                 .mask = ids[MASK],
-                                 .newline = heed__names_look(&k->names, "\n", 1)};
-    for (int i = 0; i < 128; i++) k->ascii[i] = heed__names_look(&k->names, &(char){(char)i}, 1);
-    return true;
-}
-
-/* ---- training ---- */
-
-static bool bound_holds(heed_tokenizer *k, size_t bound, size_t least) {
-    if (bound >= least) return true;
-    return heed_fail(k->c, HEED_USAGE,
-                     "vocabulary is too small: a %s tokenizer needs at least %zu tokens, found "
-                     "%zu; hint: `vocab = %zu`",
-                     heed__kind_names[k->kind], least, bound, least);
-}
-
-/* Adds the first n of r, or as many as fit. */
-static bool add_ranked(heed_tokenizer *k, const heed__ranked *r, size_t n, size_t bound) {
-    for (size_t i = 0; i < n && k->names.count < bound; i++)
-        if (!heed__tokenizer_add(k, r[i].text, strlen(r[i].text))) return false;
-    return true;
-}
-
-static bool train_words(heed_tokenizer *k, const heed__source *text, size_t bound) {
-    heed__counts words = {.names.c = k->c};
-    heed__ranked *r = NULL;
-    bool pieces = k->kind == HEED__WORDPIECE;
-    bool good = bound_holds(k, bound, HEED__SPECIALS + (pieces ? 2 : 1)) && add_specials(k, 31) &&
-                heed__count_words(text, k, &words);
-    if (good && pieces)
-        good = heed__merges_train(k, &words, bound, NULL);
-    else if (good)
-        good = (r = heed__rank(&words, 1)) && add_ranked(k, r, words.names.count, bound);
-    heed__free(r);
-    heed__counts_free(&words);
-    return good;
-}
-
-void heed__byte_name(int byte, char name[8]) {
-    bool plain = (byte >= 32 && byte < 127) || byte == '\n';
-    snprintf(name, 8, plain ? "%c" : "<0x%02X>", byte);
-}
-
-static bool train_bytes(heed_tokenizer *k, size_t bound, unsigned specials) {
-    if (!bound_holds(k, bound, 256 + (specials ? 4 : 0))) return false;
-    for (int i = 0; i < 256; i++) {
-        char name[8];
-        heed__byte_name(i, name);
-        if (!heed__tokenizer_add(k, name, strlen(name))) return false;
+    for (size_t i = 0; i < k->names.count; i++) {
+        const char *text = heed__names_text(&k->names, i);
+        bool special = k->kind == HEED__BPE && strcmp(text, heed__end_of_text) == 0;
+        for (int j = 0; j < HEED__SPECIALS; j++)
+            special |= strcmp(text, heed__special_names[j]) == 0;
+        heed__added a = {.id = (int32_t)i, .special = true, .n = heed__names_length(&k->names, i)};
+        if (special && (!(a.text = heed__copy_text(k->c, text)) || !heed__added_put(k, a)))
+            return false;
     }
-    return add_specials(k, specials & ~(1u << UNK));
-}
-
-static bool train_chars(heed_tokenizer *k, const heed__source *text, size_t bound,
-                        unsigned specials) {
-    size_t others = specials ? HEED__SPECIALS : 1;
-    if (!bound_holds(k, bound, others + 1)) return false;
-    heed__counts letters = {.names.c = k->c};
-    heed__ranked *r = heed__count_text(text, &letters) ? heed__rank(&letters, 1) : NULL;
-    size_t count = letters.names.count < bound - others ? letters.names.count : bound - others;
-    if (r) heed__rank_by_text(r, count);
-    bool good = r && add_ranked(k, r, count, bound);
-    heed__free(r);
-    heed__counts_free(&letters);
-    return good && add_specials(k, specials | 1u << UNK);
-}
-
-/* Trains merges of bytes, and reads what tokenizer.json says of them. */
-static heed_tokenizer *train_merges(heed_tokenizer *k, const heed__source *text, size_t bound,
-                                    unsigned specials) {
-    heed__counts words = {.names.c = k->c};
-    heed_text file = {.c = k->c};
-    heed_tokenizer *made = NULL;
-    if (bound_holds(k, bound, 256 + (specials ? 4 : 1)) &&
-        (specials ? add_specials(k, specials & ~(1u << UNK))
-                  : heed__tokenizer_add(k, heed__end_of_text, strlen(heed__end_of_text))) &&
-        heed__count_words(text, k, &words)) {
-        heed__names merges = {.c = k->c};
-        if (heed__merges_train(k, &words, bound, &merges) &&
-            heed__put_hugging_face(k, &merges, &file))
-            made = heed__parse_hugging_face(k->c, "training", &file);
-        heed__names_free(&merges);
-    }
-    heed__counts_free(&words);
-    heed_text_free(&file);
-    heed_tokenizer_free(k);
-    return made;
-}
-
-heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text,
-                                      heed_tokenizer_args a) {
-    int kind = heed__kind_of(c, a.kind ? a.kind : "");
-    heed_tokenizer *k = kind < 0 ? NULL : heed__tokenizer_new(c, (heed__kind)kind, a.lower);
-    if (!k) return NULL;
-    size_t most = kind >= HEED__WORDPIECE ? 8192 : HEED__VOCAB_MAX;
-    size_t bound = a.vocab <= 0 ? most : (size_t)a.vocab;
-    if (bound > HEED__VOCAB_MAX) bound = HEED__VOCAB_MAX;
-    unsigned specials = a.specials ? 31 : 0;
-    bool good = text->path || (text->n > 0 && !memchr(text->text, 0, text->n)) ||
-                heed_fail(c, HEED_DATA, "text is %s: expected something to train a tokenizer on",
-                          text->n ? "binary, as it has a NUL byte" : "empty");
-    if (good && kind == HEED__CHAR) good = train_chars(k, text, bound, specials);
-    if (good && kind == HEED__BYTE) good = train_bytes(k, bound, specials);
-    if (good && kind == HEED__BPE && !(k = train_merges(k, text, bound, specials))) return NULL;
-    if (good && kind >= HEED__WORD && kind != HEED__BPE) good = train_words(k, text, bound);
-    if (good && heed__tokenizer_finish(k, NULL)) return k;
-    heed_tokenizer_free(k);
-    return NULL;
-}
-
-heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
-                                     heed_tokenizer_args a) {
-    if (heed__stopped(c) || !text) return NULL;
-    return heed__tokenizer_train(c, &(heed__source){.text = text, .n = n}, a);
-}
-
-/* Adds the letters that k lacks, in the order of their code points. */
-static bool add_letters(heed_tokenizer *k, const heed__source *text, size_t bound) {
-    heed__counts letters = {.names.c = k->c};
-    heed__ranked *r = heed__count_text(text, &letters) ? heed__rank(&letters, 1) : NULL;
-    bool good = r != NULL;
-    if (r) heed__rank_by_text(r, letters.names.count);
-    for (size_t i = 0; good && i < letters.names.count && k->names.count < bound; i++)
-        good = heed_token_id(k, r[i].text) >= 0 ||
-               heed__tokenizer_add(k, r[i].text, strlen(r[i].text));
-    heed__free(r);
-    heed__counts_free(&letters);
-    return good;
-}
-
-heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__source *text, int vocab,
-                                       bool specials) {
-    if (k->pipeline) return heed__parse_hugging_face(k->c, "tokenizer.json", &k->pipeline->file);
-    heed_tokenizer *copy = heed__tokenizer_new(k->c, k->kind, k->lower);
-    bool good = copy != NULL;
-    for (size_t i = 0; good && i < k->names.count; i++)
-        good = heed__tokenizer_add(copy, heed__names_text(&k->names, i),
-                                   heed__names_length(&k->names, i));
-    if (good && k->kind == HEED__CHAR)
-        good = add_letters(copy, text, vocab > 0 ? (size_t)vocab : HEED__VOCAB_MAX);
-    if (good && k->kind <= HEED__BYTE && specials)
-        good = add_specials(copy, k->kind == HEED__BYTE ? 31u & ~(1u << UNK) : 31);
-    if (good && heed__tokenizer_finish(copy, NULL)) return copy;
-    heed_tokenizer_free(copy);
-    return NULL;
-}
-
-heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
-                                      int vocab, bool specials) {
-    if (!k || !text) return NULL;
-    return heed__tokenizer_extend(k, &(heed__source){.text = text, .n = n}, vocab, specials);
+    k->own = (int32_t)k->names.count;
+    k->unk = k->unk_text ? find_special(k, k->unk_text) : -1;
+    if (!heed__tokenizer_finish(k)) return false;
+    if (k->kind != HEED__BPE) return true;
+    if (!heed__put_tokenizer(k, &k->file)) return false;
+    k->preset = false;
+    return k->special.cls < 0 || find_special(k, "[CLS]") < 0 ||
+           (heed__frame_put(k, k->special.cls, false) && heed__frame_put(k, k->special.sep, true));
 }
 
 /* ---- access ---- */
@@ -289,9 +345,10 @@ uint64_t heed_tokenizer_digest(const heed_tokenizer *k) {
     if (!k) return 0;
     const char *kind = heed__kind_names[k->kind];
     uint64_t h = heed__hash64(kind, strlen(kind) + 1, 0);
-    if (k->pipeline) return heed__hash64(k->pipeline->file.s, k->pipeline->file.n, h);
+    if (!k->preset) return heed__hash64(k->file.s, k->file.n, h);
     h = heed__hash64(k->lower ? "lower" : "cased", 6, h);
-    return heed__hash64(k->names.bytes, k->names.used, h);
+    return k->bytes ? heed__hash64(k->shown.s, k->shown.n, h)
+                    : heed__hash64(k->names.bytes, k->names.used, h);
 }
 
 int heed_vocab_size(const heed_tokenizer *k) { return k ? (int)k->names.count : 0; }
@@ -302,10 +359,11 @@ heed_specials heed_tokenizer_specials(const heed_tokenizer *k) {
 
 /* The id of a token of bytes: added ones first, as they are written. */
 static int id_of_bytes(const heed_tokenizer *k, const char *token) {
-    const heed__pipeline *p = k->pipeline;
     heed_text text = {.c = k->c};
     int id = heed__names_look(&k->names, token, strlen(token));
-    if (id >= 0 && p->added_of && p->added_of[id] >= 0) return id;
+    if (id >= 0 && k->added_of && k->added_of[id] >= 0) return id;
+    for (id = 0; k->kind == HEED__BYTE && id < 256; id++)
+        if (strcmp(token, heed_token_text(k, id)) == 0) return id;
     id = -1;
     if (heed__put_byte_chars(&text, token, strlen(token)))
         id = heed__names_look(&k->names, text.s ? text.s : "", text.n);
@@ -315,13 +373,12 @@ static int id_of_bytes(const heed_tokenizer *k, const char *token) {
 
 int heed_token_id(const heed_tokenizer *k, const char *token) {
     if (!k || !token) return -1;
-    return k->pipeline && k->pipeline->bytes ? id_of_bytes(k, token)
-                                             : heed__names_look(&k->names, token, strlen(token));
+    return k->bytes ? id_of_bytes(k, token) : heed__names_look(&k->names, token, strlen(token));
 }
 
 const char *heed_token_text(const heed_tokenizer *k, int id) {
-    if (!k || id < 0 || (size_t)id >= k->names.count) return "";
     size_t n;
-    const char *shown = k->pipeline ? heed__shown(k, (size_t)id, &n) : NULL;
-    return shown && *shown ? shown : heed__names_text(&k->names, (size_t)id);
+    if (!k || id < 0 || (size_t)id >= k->names.count) return "";
+    const char *shown = heed__shown(k, (size_t)id, &n);
+    return *shown ? shown : heed__names_text(&k->names, (size_t)id);
 }

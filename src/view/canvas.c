@@ -180,6 +180,13 @@ void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, h
     }
 }
 
+heed__rgb heed__canvas_at(const heed__canvas *p, int i) {
+    const unsigned char *at = p->rgb + 3 * (size_t)i;
+    return (heed__rgb){at[0], at[1], at[2]};
+}
+
+double heed__grey(heed__rgb c) { return (0.299 * c.r + 0.587 * c.g + 0.114 * c.b) / 255; }
+
 void heed__fit_size(int side, int *width, int *height) {
     int most = *width > *height ? *width : *height, times = side / most;
     *width = times ? *width * times : (int)((int64_t)*width * side / most);

@@ -8,6 +8,31 @@
 #include <heed/view.h>
 
 static inline int heed__larger(int a, int b) { return a > b ? a : b; }
+static inline bool heed__has_pixels(const heed_tile *t) {
+    return t->pixels && t->width > 0 && t->height > 0 && (t->channels == 1 || t->channels == 3);
+}
+/* Whether the columns of a map are the patches of a grid. */
+static inline bool heed__has_grid(const heed_heatmap *m) {
+    return m->grid_cols > 0 && m->cols % m->grid_cols == 0;
+}
+
+/* ---- figure.c: the scales of a heat map ---- */
+
+/* The common scale of maps, which is that of the first: from lo, or from -hi if that is below 0, to
+ * hi. Rows with their own scale do not count. */
+typedef struct {
+    double lo, hi;
+    bool both, above; /* on both sides of 0; some value is above hi */
+} heed__scale;
+heed__scale heed__scale_of(const heed_heatmap *maps, int count);
+/* The end of a row's own scale; 0: it has the common one. */
+double heed__row_end(const heed_heatmap *m, int row);
+/* Where it begins: below 0 only if a value is. */
+double heed__row_start(const heed_heatmap *m, int row);
+/* Whether it is of shares, which have the colours of the common scale. */
+bool heed__row_is_share(const heed_heatmap *m, int row);
+/* Whether it is shown besides the common one, up to hi: shares may end where that ends. */
+bool heed__row_is_apart(const heed_heatmap *m, int row, double hi);
 
 /* ---- canvas.c: RGB pixels, anti-aliased lines and letters ---- */
 
@@ -43,6 +68,9 @@ const char *heed__text_fold(char out[HEED__LABEL], const char *text, int scale, 
  * covered when reducing. */
 void heed__canvas_pixels(heed__canvas *p, int x, int y, int width, int height, heed__pixels from);
 
+/* Pixel i, and the lightness of a colour, from 0 to 1. */
+heed__rgb heed__canvas_at(const heed__canvas *p, int i);
+double heed__grey(heed__rgb c);
 /* The largest size of a picture in a square: enlarged by an integer factor, or reduced. */
 void heed__fit_size(int side, int *width, int *height);
 
@@ -106,23 +134,9 @@ typedef enum { HEED__LEFT, HEED__RIGHT, HEED__MIDDLE, HEED__UP } heed__place;
 void heed__sketch_text(heed__sketch *s, int x, int y, int scale, heed__rgb color, heed__place place,
                        int capacity, const char *text);
 /* Breaks a note, which may be NULL, into lines of at most `width` pixels at scale 2, and returns
- * how many. heed__sketch_note draws them, the first one at (x,y), and cuts the text into its lines.
- */
+ * how many. */
 enum { HEED__NOTE_LINE = 24 };
 int heed__wrap_note(const char *note, int width, heed_text *out);
-void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note);
-/* Marks the uniform weight, at that share of a ramp of colours that begins at (x,y), and at `right`
- * says what the mark means. */
-void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
-                          const char *text);
-/* A ramp at (x,y) of heed__signed from -end, or from 0, or of shares, of heed__paper, and beside it
- * what it is of: "occlusion: -0.99 to 0.99, unit". Returns the width. NULL s: measures it. */
-typedef struct {
-    const char *name, *unit; /* unit: or NULL */
-    double from, end;
-    bool shares;
-} heed__scale;
-int heed__sketch_scale(heed__sketch *s, int x, int y, heed__scale k);
 bool heed__sketch_save(heed__sketch *s, const char *path);
 /* Draws item `index` of a list into a new sketch, which must be freed in any case. */
 typedef bool heed__drawer(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out);
@@ -131,27 +145,5 @@ bool heed__sketches_save(heed_ctx *c, heed__drawer *draw, const void *list, int 
                          bool vector, const char *path);
 /* Appends text as XML; control characters, which it does not allow even escaped, become '?'. */
 void heed__put_escaped(heed_text *out, const char *text);
-
-/* ---- shade.c: values as colours or letters of a terminal ---- */
-
-/* `width` blanks on the colour of a share of the scale, or without colours as many letters: below
- * 0, which only those show, a to i. */
-void heed__put_shade(heed_text *out, heed_terminal terminal, double share, int width);
-/* A number, aligned right and followed by a blank, in black or white on that colour. */
-void heed__put_on_shade(heed_text *out, heed_terminal terminal, double share, int width,
-                        const char *number);
-/* A half block: two points, one above the other. */
-void heed__put_half(heed_text *out, heed_terminal terminal, heed__rgb upper, heed__rgb lower);
-/* Ends the colours of a line. */
-void heed__put_plain(heed_text *out, heed_terminal terminal);
-/* "   0 [colours] 42  percent of a row's attention; brighter is more", without colours less the
- * last: a picture says that darker is more. */
-typedef struct {
-    double lo, hi, times;
-    bool above; /* some values are above hi */
-    const char *unit;
-    int indent, width; /* width of the blanks before it, and of the terminal */
-} heed__legend;
-void heed__put_legend(heed_text *out, heed_terminal terminal, heed__legend l);
 
 #endif

@@ -1,7 +1,31 @@
-/* focus.c -- the head of a record that is worth looking at first: the most concentrated one. */
+/* focus.c -- how even weights are, where the scales of weights end, and the head of a record that
+ * is worth looking at first: the most concentrated one. */
 #include "view/page.h"
 
 #include <math.h>
+#include <string.h>
+
+bool heed_nearly_uniform(const heed_real *weights, int n) {
+    double sum = 0, most = 0;
+    for (int i = 0; weights && i < n; i++) {
+        sum += fmax((double)weights[i], 0);
+        most = fmax(most, (double)weights[i]);
+    }
+    return heed_evenness(weights, n) >= HEED_NEARLY_UNIFORM && most * n < 2 * sum;
+}
+
+double heed_map_least(const char *name) {
+    return name && strcmp(name, "occlusion") == 0 ? HEED_LEAST_OCCLUSION : 0;
+}
+
+double heed_evenness(const heed_real *weights, int n) {
+    double sum = 0, bits = 0;
+    for (int i = 0; weights && i < n; i++)
+        if (weights[i] > 0) sum += (double)weights[i];
+    for (int i = 0; sum > 0 && i < n; i++)
+        if (weights[i] > 0) bits -= (double)weights[i] / sum * log2((double)weights[i] / sum);
+    return sum > 0 ? exp2(bits) / n : 0;
+}
 
 typedef struct {
     const heed_record *record;

@@ -164,41 +164,6 @@ int heed__wrap_note(const char *note, int width, heed_text *out) {
     return lines;
 }
 
-void heed__sketch_note(heed__sketch *s, int x, int y, heed_text *note) {
-    static const heed__rgb soft = {110, 110, 110};
-    for (char *line = note->s, *next; line; line = next, y += HEED__NOTE_LINE) {
-        next = strchr(line, '\n');
-        if (next) *next++ = 0;
-        heed__sketch_text(s, x, y, 2, soft, HEED__LEFT, 12000, line);
-    }
-}
-
-void heed__sketch_uniform(heed__sketch *s, int x, int ramp, double share, int y, int right,
-                          const char *text) {
-    static const heed__rgb ink = {40, 40, 40};
-    heed__sketch_box(s, x + (int)lround((ramp - 1) * share), y - 3, 2, 24, ink);
-    heed__sketch_box(s, right, y - 3, 2, 24, ink);
-    heed__sketch_text(s, right + 8, y + 2, 2, ink, HEED__LEFT, 400, text);
-}
-
-int heed__sketch_scale(heed__sketch *s, int x, int y, heed__scale k) {
-    enum { RAMP = 160 };
-    static const heed__rgb soft = {110, 110, 110};
-    char text[200];
-    snprintf(text, sizeof text, "%.60s: %.3g to %.3g%s%.90s", k.name, k.from, k.end,
-             k.unit ? ", " : "", k.unit ? k.unit : "");
-    int step = s && s->vector ? 4 : 1;
-    for (int i = 0; s && i < RAMP; i += step) {
-        double share = i / (double)(RAMP - step);
-        heed__sketch_box(s, x + i, y, step, 18,
-                         k.shares ? heed__paper(share)
-                                  : heed__signed(k.from < 0 ? 2 * share - 1 : share));
-    }
-    if (s) heed__sketch_frame(s, x, y, RAMP, 18);
-    if (s) heed__sketch_text(s, x + 8 + RAMP, y + 2, 2, soft, HEED__LEFT, 12000, text);
-    return RAMP + 8 + heed__text_width(text, 2);
-}
-
 bool heed__sketch_save(heed__sketch *s, const char *path) {
     if (heed__stopped(s->c)) return false;
     if (s->boxed)

@@ -136,7 +136,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     heed_store *store = heed_store_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
-    model->init(self, store, s.f);
+    heed_model_init(model, self, store, s.f);
     heed_optim_args rate = heed_optim_defaults(r);
     rate.lr = 1e-3f;
     rate.decay = 0.1f;
@@ -159,7 +159,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     heed_close(s.c);
 }
 
-/* heed_fit itself, between evaluations and rows of metrics.csv. */
+/* heed_train itself, between evaluations and rows of metrics.csv. */
 static void count_step(void *user, const heed_report *r) {
     long *calls = user;
     if (r->event == HEED_FIT_STEP && r->step == 2) calls[0] = alloc_calls;
@@ -173,14 +173,14 @@ static void steady_fit(const heed_model *model) {
     path_of(run, sizeof run, "run");
     heed_config_set(s.f, "log-every", "1000", "alloc.c", HEED_FROM_FLAG);
     heed_config_set(s.f, "eval-every", "1000", "alloc.c", HEED_FROM_FLAG);
-    heed_fit(s.c, &(heed_fit_args){.model = model,
-                                   .config = s.f,
-                                   .data = &s.data,
-                                   .run = run,
-                                   .force = true,
-                                   .report = count_step,
-                                   .user = calls});
-    snprintf(what, sizeof what, "%s in heed_fit: %ld allocator calls in 28 steps, error \"%s\"",
+    heed_train(s.c, &(heed_train_args){.model = model,
+                                       .opened = &s.data,
+                                       .config = s.f,
+                                       .run = run,
+                                       .force = true,
+                                       .report = count_step,
+                                       .user = calls});
+    snprintf(what, sizeof what, "%s in heed_train: %ld allocator calls in 28 steps, error \"%s\"",
              model->name, calls[1] - calls[0], heed_ctx_error(s.c));
     check(calls[0] == calls[1] && heed_ctx_status(s.c) == HEED_OK, what);
     heed_close(s.c);
@@ -213,18 +213,15 @@ static bool whole_way(void *data) {
     char run[600];
     path_of(run, sizeof run, "run");
     setting s = open_setting(model, "3");
-    heed_fit_args a = {.model = model,
-                       .config = s.f,
-                       .data = &s.data,
-                       .tokenizer = s.words,
-                       .labels = s.labels,
-                       .label_count = s.classes,
-                       .run = run,
-                       .force = true};
-    heed_fit(s.c, &a);
+    s.data.tokenizer = s.words;
+    s.data.labels = s.labels;
+    s.data.label_count = s.classes;
+    heed_train_args a = {
+        .model = model, .opened = &s.data, .config = s.f, .run = run, .force = true};
+    heed_train(s.c, &a);
     a.resume = true;
     a.force = false;
-    heed_fit(s.c, &a);
+    heed_train(s.c, &a);
     heed_run *r = heed_run_open(s.c, run, (const heed_model *const[]){model, NULL}, "best");
     if (r) {
         heed_batch b;
@@ -285,11 +282,11 @@ static bool pictures_read(void *data) {
     return ok;
 }
 
-/* A sheet, a heat map and an overlay drawn into the file. */
+/* A sheet, a heat map and a map over a picture drawn into the file. */
 static bool pictures_drawn(void *data) {
     const char *png = data;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    const heed_real values[] = {1, 2, 3, 40}, *maps[] = {values};
+    const heed_real values[] = {1, 2, 3, 40};
     const char *names[] = {"one", "a class of a long name"};
     const heed_tile tile = {jpeg_progressive_pixels, 18, 11, 3, {"caption", "second"}};
     heed_sheet_png(c, &(heed_sheet){"title", 1, 0, 0, &tile}, png);
@@ -301,17 +298,13 @@ static bool pictures_drawn(void *data) {
                                      .col_labels = names,
                                      .numbers = true},
                      png);
-    const heed_overlay overlay = {.title = "title",
-                                  .pixels = jpeg_progressive_pixels,
-                                  .width = 18,
-                                  .height = 11,
-                                  .channels = 3,
-                                  .rows = 2,
-                                  .cols = 2,
-                                  .count = 1,
-                                  .maps = maps};
-    heed_overlay_png(c, &overlay, png);
-    heed_overlay_svg(c, &overlay, png);
+    const heed_heatmap over = {.rows = 1,
+                               .cols = 4,
+                               .values = values,
+                               .grid_cols = 2,
+                               .picture = &(heed_tile){jpeg_progressive_pixels, 18, 11, 3, {0}}};
+    heed_heatmap_png(c, &over, png);
+    heed_heatmaps_svg(c, &over, 1, png);
     bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;

@@ -65,7 +65,7 @@ static bool attending(const void *self, int index, heed_attending *out) {
 static const heed_option picture_options[] = {
     ROW("image-size", "0"), ROW("channels", "0"), ROW("classes", "0"), ROW("width", "8"), {0}};
 
-static bool picture_init(void *self, heed_store *s, const heed_config *f) {
+static bool picture_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     m->width = LENGTH(f, "width");
     m->size = LENGTH(f, "image-size");
@@ -109,7 +109,7 @@ static const heed_model picture = {.name = "tiny-picture",
 static const heed_option pair_options[] = {
     ROW("block", "16"), ROW("vocab", "0"), ROW("width", "8"), {0}};
 
-static bool pair_init(void *self, heed_store *s, const heed_config *f) {
+static bool pair_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     init_attn(&m->attn, s, "attn", m->width, (heed_mha_args){.causal = true});
@@ -201,7 +201,7 @@ static const heed_model made = {.name = "tiny-made",
 static const heed_option label_options[] = {
     ROW("block", "16"), ROW("vocab", "0"), ROW("classes", "0"), ROW("width", "8"), {0}};
 
-static bool label_init(void *self, heed_store *s, const heed_config *f) {
+static bool label_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     heed_linear_args square = {.in = m->width, .out = m->width};
@@ -255,7 +255,7 @@ static const heed_model label = {.name = "tiny-label",
 
 static const heed_option dense_options[] = {ROW("width", "8"), {0}};
 
-static bool dense_init(void *self, heed_store *s, const heed_config *f) {
+static bool dense_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     m->width = LENGTH(f, "width");
     heed_linear_init(&m->q, s, "in", (heed_linear_args){.in = 1, .out = m->width});
@@ -308,7 +308,7 @@ static const heed_model dense = {.name = "tiny-dense",
 
 /* ---- masked tokens, in the batches of the kind ---- */
 
-static bool masked_init(void *self, heed_store *s, const heed_config *f) {
+static bool masked_init(void *self, heed_store *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     init_attn(&m->attn, s, "attn", m->width, (heed_mha_args){0});

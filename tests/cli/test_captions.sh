@@ -58,7 +58,7 @@ json fewest 1
 json directions true
 json skipped '[]'
 run data check caption s/train.tsv --val s/train.tsv
-says "90 validation captions are of pictures that are in the training part, too"
+says "90 of validation and test have the pixels of a training picture"
 
 TINY="--filters 4 --width 16 --batch 8 --threads 1 --block 12"
 run train caption s/train.tsv --val s/val.tsv -o run $TINY --steps 6 --pad 2 --snapshots 2

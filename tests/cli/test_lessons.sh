@@ -42,19 +42,19 @@ done
 
 # Four stages: without parameters Paris gets least; with W_q, W_k and W_v the gap attends to Paris and to capital.
 run explain paris --json
-near stages.0.scores.0 0 0
-near stages.0.scores.3 3 0
-near stages.1.weights.0 "1 / (1 + 3 * exp(2) + exp(3))" 1e-8
-near stages.2.scores.3 "3 / sqrt(5)" 1e-8
-near stages.3.weights.0 "exp(9 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
-near stages.3.weights.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near "steps.1.matrices.what each word counts.0.0" 0 0
+near "steps.1.matrices.what each word counts.0.3" 3 0
+near "steps.2.matrices.what each word counts.1.0" "1 / (1 + 3 * exp(2) + exp(3))" 1e-8
+near "steps.3.matrices.what each word counts.0.3" "3 / sqrt(5)" 1e-8
+near "steps.4.matrices.what each word counts.1.0" "exp(9 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
+near "steps.4.matrices.what each word counts.1.3" "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
 near weights.0.3 "exp(8 / sqrt(2)) / (exp(9 / sqrt(2)) + exp(8 / sqrt(2)) + 3)" 1e-8
 json sources '["Paris","is","the","capital","of"]'
 run explain paris --beta 0 --json
 near weights.0.3 "1 / 5" 1e-8
 near output.0.0 "2 / 5" 1e-8
 # Stages, words and JSON follow the settings, here those of the hard and of the even choice.
-near stages.3.weights.0 "1 / 5" 1e-12
+near "steps.4.matrices.what each word counts.1.0" "1 / 5" 1e-12
 run explain paris --beta 0
 says "The gap attends to Paris (0.20), is (0.20), the (0.20), capital (0.20) and of"
 run explain paris --hard
@@ -68,14 +68,10 @@ says "    z                                         W_q                 q"
 says "The gap attends to Paris (0.67) and capital (0.33)."
 # Queries and inputs are counted apart.
 run explain paris --notation columns
-says "m   t    N_X     5 tokens"
-says "         N_Q     1 queries"
-says "d   n    D_X     5 width of a token"
+says "m = t = N_X = 5 tokens, each with a key and a value; N_Q = 1 queries; d = n ="
 says "Inputs: 1"
 run explain store --notation columns
-says "m   t    N_X     3 tokens"
-says "         N_Q     2 queries"
-says "d   n    D_X     3 width of a token"
+says "m = t = N_X = 3 tokens, each with a key and a value; N_Q = 2 queries; d = n ="
 # Remarks are on the given matrices, not on learned ones.
 run explain
 says "ADJ queries NOUN"
@@ -86,10 +82,10 @@ json notes '{}'
 json units.q '["1","2"]'
 # Either word alone leaves two answers that fit alike.
 run explain paris --hide capital
-says "  France   (1 1) · output = 1.99"
-says "  baguette (0 1) · output = 1.99"
+says "France   [1.99]"
+says "baguette [1.99]"
 run explain paris --hide Paris
-says "  Japan    (1 0) · output = 1.98"
+says "Japan    [1.98]"
 
 # What an example prints as JSON, the command reads again.
 for name in paris mix store bias; do
@@ -103,21 +99,21 @@ done
 
 # h = X a.
 run explain mix --json
-near choices.0.h.0 "2 * .5 + .45" 1e-12
-near choices.0.sum 1 1e-12
-near choices.3.sum 1.45 1e-12
+near "steps.1.matrices.h = X a.0.0" "2 * .5 + .45" 1e-12
+near steps.1.matrices.size.0.0 1 1e-12
+near steps.1.matrices.size.3.0 1.45 1e-12
 # The notes' example, whose third row is faulty, as it is and divided by its sums.
-json faulty.A.0 '[0.0,1.0,0.0]'
-near faulty.A.1.0 .7 0
-near faulty.A.1.1 .3 0
-near faulty.A.2.2 .5 0
-near faulty.sums.0 1 1e-12
-near faulty.sums.1 1 1e-12
-near faulty.sums.2 1.45 1e-12
-near faulty.divided.2.0 ".5 / 1.45" 1e-8
-near faulty.divided.2.1 ".45 / 1.45" 1e-8
-near choices.0.norm0 3 0
-near choices.1.norm0 1 0
+json "steps.2.matrices.A as printed.0" '[0.0,1.0,0.0]'
+near "steps.2.matrices.A as printed.1.0" .7 0
+near "steps.2.matrices.A as printed.1.1" .3 0
+near "steps.2.matrices.A as printed.2.2" .5 0
+near "steps.2.matrices.its sums.0.0" 1 1e-12
+near "steps.2.matrices.its sums.1.0" 1 1e-12
+near "steps.2.matrices.its sums.2.0" 1.45 1e-12
+near "steps.2.matrices.A / its sums.2.0" ".5 / 1.45" 1e-8
+near "steps.2.matrices.A / its sums.2.1" ".45 / 1.45" 1e-8
+near steps.1.matrices.size.0.2 3 0
+near steps.1.matrices.size.1.2 1 0
 json notation columns
 run explain mix --notation rows --json
 json notation rows
@@ -126,9 +122,9 @@ says "Of the 11 weights of a row, 1 is not 0."
 run explain
 says "Of the 11 weights of a row, 11 are not 0."
 run explain mix --json
-for k in 0 1 2; do near faulty.divided_sums.$k 1 1e-12; done
-near choices.4.norm1 1 1e-12
-near choices.4.sum 0 1e-12
+for k in 0 1 2; do near "steps.2.matrices.their sums.$k.0" 1 1e-12; done
+near steps.1.matrices.size.4.1 1 1e-12
+near steps.1.matrices.size.4.0 0 1e-12
 near weights.0.1 "exp(2) / (exp(4) + exp(2) + 1)" 1e-8
 
 # The hard choice, the mean, and what lies between.
@@ -141,61 +137,58 @@ near output.1.0 "14 / 3" 1e-8
 run explain store --json
 near output.1.0 "(5 * exp(4 * .936) + 9 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
 # A store is managed: overwritten values count, deleted ones do not.
-near changes.2.hard 9 0
-near changes.3.hard 8 0
-near changes.3.soft "(5 * exp(4 * .936) + 8 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
-near changes.4.soft "8 * exp(4 * .96) / (exp(4 * .28) + exp(4 * .96))" 1e-7
-json changes.4.stored '[0.0,null,8.0]'
+near "steps.3.matrices.get(orange).2.0" 9 0
+near "steps.3.matrices.get(orange).3.0" 8 0
+near "steps.3.matrices.get(orange).3.1" "(5 * exp(4 * .936) + 8 * exp(4 * .96)) / (exp(4 * .28) + exp(4 * .936) + exp(4 * .96))" 1e-7
+near "steps.3.matrices.get(orange).4.1" "8 * exp(4 * .96) / (exp(4 * .28) + exp(4 * .96))" 1e-7
+json steps.3.matrices.stored.4 '[0.0,null,8.0]'
 run explain beta --json
-near beta.0 0 0
-near output.0 "14 / 3" 1e-8
-near entropy.0 "log(3) / log(2)" 1e-8
-near beta.24 1000 1e-6
-near output.24 9 1e-9
-near hard 9 0
+json steps.0.rows.output.0 0
+near steps.0.matrices.output.0.0 "14 / 3" 1e-8
+near steps.0.matrices.entropy.0.0 "log(3) / log(2)" 1e-8
+json steps.0.rows.output.24 1000
+near steps.0.matrices.output.24.0 9 1e-9
 for k in 3 9 15 21; do
-    b=$("$JSON" beta.$k <out)
-    near output.$k "(5 * exp($b * .936) + 9 * exp($b * .96)) / (exp($b * .28) + exp($b * .936) + exp($b * .96))" 1e-6
+    b=$(awk "BEGIN {printf \"%.17g\", 10 ^ (-2 + 5 * ($k - 1) / 23)}")
+    near steps.0.matrices.output.$k.0 "(5 * exp($b * .936) + 9 * exp($b * .96)) / (exp($b * .28) + exp($b * .936) + exp($b * .96))" 1e-6
 done
 
 # The variance of q'k is d within three times its margin of 95 %, on any seed.
 for seed in 1 2; do
     run explain variance --seed $seed --json
     for k in 0 1 2 3 4 5 6 7 8; do
-        near widths.$k.variance "$((4 << k))" "3 * $("$JSON" widths.$k.margin <out)"
-        near widths.$k.entropy_scaled 3.4 0.25
+        near "steps.0.matrices.variance of q'k.$k.0" "$((4 << k))" "3 * $("$JSON" "steps.0.matrices.variance of q'k.$k.1" <out)"
+        near "steps.0.matrices.entropy, bits.$k.1" 3.4 0.25
     done
-    near widths.8.entropy 0 0.3
-    near widths.8.gradient 0 0.1
-    near widths.8.gradient_scaled 0.3 0.03
+    near "steps.0.matrices.entropy, bits.8.0" 0 0.3
+    near steps.0.matrices.gradient.8.0 0 0.1
+    near steps.0.matrices.gradient.8.1 0.3 0.03
 done
 
 # Scores move with the words to the last bit, outputs to the rounding of sums; not so with positions or a mask.
 for seed in 1 5; do
     run explain shuffle --seed $seed --json
-    near cases.0.scores 0 0
-    near cases.0.weights 0 1e-15
-    near cases.0.output 0 1e-14
-    holds awk "BEGIN {exit !($("$JSON" cases.1.output <out) > 0.1 && $("$JSON" cases.2.output <out) > 0.1)}"
+    near "steps.0.matrices.largest |f(s(x)) - s(f(x))|.0.0" 0 0
+    near "steps.0.matrices.largest |f(s(x)) - s(f(x))|.0.1" 0 1e-15
+    near "steps.0.matrices.largest |f(s(x)) - s(f(x))|.0.2" 0 1e-14
+    holds awk "BEGIN {exit !($("$JSON" "steps.0.matrices.largest |f(s(x)) - s(f(x))|.1.2" <out) > 0.1 && $("$JSON" "steps.0.matrices.largest |f(s(x)) - s(f(x))|.2.2" <out) > 0.1)}"
     # A memory in another order gives the same context; a ViT without positions, outputs that move with their patches.
-    near memory.difference 0 1e-6
-    holds awk "BEGIN {exit !($("$JSON" memory.weights.0.0 <out) > 0.01)}"
-    near vit.0.output 0 1e-5
-    near vit.0.mean 0 1e-6
-    holds awk "BEGIN {exit !($("$JSON" vit.1.output <out) > 0.1 && $("$JSON" vit.1.mean <out) > 0.01)}"
+    near steps.1.matrices.c.1.0 "$("$JSON" steps.1.matrices.c.0.0 <out)" 1e-6
+    holds awk "BEGIN {exit !($("$JSON" steps.1.matrices.weights.0.0 <out) > 0.01)}"
+    near "steps.2.matrices.by positions.0.0" 0 1e-5
+    near "steps.2.matrices.by positions.0.1" 0 1e-6
+    holds awk "BEGIN {exit !($("$JSON" "steps.2.matrices.by positions.1.0" <out) > 0.1 && $("$JSON" "steps.2.matrices.by positions.1.1" <out) > 0.01)}"
 done
 
 run explain heads --json
-near largest_difference 0 1e-6
-near library.3.5 "$("$JSON" sum.3.5 <out)" 1e-6
-near library.0.0 "$("$JSON" sum.0.0 <out)" 1e-6
+for k in 0.0 3.5; do near "steps.3.matrices.one layer of 3 heads.$k" "$("$JSON" "steps.3.matrices.one head at a time, added.$k" <out)" 1e-6; done
 run explain similarity --json
-for k in 0 1 2 3 4; do near stages.$k.largest_difference 0 1e-5; done
-near stages.2.scores.0.0 "$("$JSON" stages.1.scores.0.0 <out) / 2" 1e-7
-near stages.3.scores.0.1 "$("$JSON" stages.2.scores.0.1 <out)" 0
+for k in 1 2 3 4 5; do near "steps.$k.matrices.context by heed_attend.0.1" "$("$JSON" steps.$k.matrices.context.0.1 <out)" 1e-5; done
+near steps.3.matrices.scores.0.0 "$("$JSON" steps.2.matrices.scores.0.0 <out) / 2" 1e-7
+near steps.4.matrices.scores.0.1 "$("$JSON" steps.3.matrices.scores.0.1 <out)" 0
 
 # Keys and values are products of what is shown.
-near K.1.0 "$("$JSON" H.1.0 <out) * $("$JSON" W_k.0.0 <out) + $("$JSON" H.1.1 <out) * $("$JSON" W_k.1.0 <out) + $("$JSON" H.1.2 <out) * $("$JSON" W_k.2.0 <out) + $("$JSON" H.1.3 <out) * $("$JSON" W_k.3.0 <out)" 1e-7
+near steps.5.matrices.K.1.0 "$("$JSON" steps.0.matrices.H.1.0 <out) * $("$JSON" steps.5.matrices.W_k.0.0 <out) + $("$JSON" steps.0.matrices.H.1.1 <out) * $("$JSON" steps.5.matrices.W_k.1.0 <out) + $("$JSON" steps.0.matrices.H.1.2 <out) * $("$JSON" steps.5.matrices.W_k.2.0 <out) + $("$JSON" steps.0.matrices.H.1.3 <out) * $("$JSON" steps.5.matrices.W_k.3.0 <out)" 1e-7
 
 # Q = z W_q + B_q, each with its own bias: by hand.
 run explain bias --json
@@ -250,18 +243,18 @@ train_rnn --cell gru --attention scaled --key-width 3 --hard
 run explain rnn abc
 says "a[t] = 1 at the largest"
 run explain rnn abc --beta 2
-refuses 2 "--beta: example of a recurrent model has no single head to show"
+refuses 2 "--beta: example of a recurrent model has no single head to change"
 rm -rf rnn
 
 # Patches: m d = p, the mean of each patch, and the library's convolution with the same numbers.
 run explain patches --json
-near z.1.6 "$("$JSON" x.0.14 <out)" 0
-near zE.0.0 "3 / 16" 1e-12
-near zE.1.1 "-3" 1e-12
-near largest_difference 0 1e-6
+near steps.2.matrices.z.1.6 "$("$JSON" steps.1.matrices.x.0.14 <out)" 0
+near steps.3.matrices.zE.0.0 "3 / 16" 1e-12
+near steps.3.matrices.zE.1.1 "-3" 1e-12
+near "steps.3.matrices.by heed_conv.1.1" -3 1e-6
 run explain patches --patch 2 --json
-near zE.1.0 "2 / 4" 1e-12
-holds test "$("$JSON" E <out | tr -cd '[' | wc -c)" = 5
+near steps.3.matrices.zE.1.0 "2 / 4" 1e-12
+holds test "$("$JSON" steps.3.matrices.E <out | tr -cd '[' | wc -c)" = 5
 run explain patches --patch 3
 refuses 2 "--patch 3: expected a divisor of 8"
 # Pictures of the user's: squares of whole patches, large ones made smaller.
@@ -269,18 +262,18 @@ ${CC:-cc} -std=c11 -o picture "$here/picture.c"
 ./picture grey.bmp 8 200 200 200
 run explain patches grey.bmp --patch 3 --json
 status 0
-json side 6
-near x.0.0 "200 / 255" 0.05
-near largest_difference 0 1e-5
+holds test "$("$JSON" steps.1.matrices.x <out | tr -cd , | wc -c)" = 35
+near steps.1.matrices.x.0.0 "200 / 255" 0.05
+near "steps.3.matrices.by heed_conv.0.0" "$("$JSON" steps.3.matrices.zE.0.0 <out)" 1e-5
 ./picture large.bmp 90 250 120 10
 run explain patches large.bmp
 says "A picture of 32 x 32 grey pixels"
-says "64 patches, a row each, of d = 16 numbers; m d = p, nothing is lost. Row 1 is"
+says "m = 64"
 narrow
 run explain patches large.bmp --patch 64
 says "A picture of 64 x 64 grey pixels"
 run explain patches grey.bmp --patch 1
-says "64 patches, a row each, of d = 1 numbers"
+says "m = 64"
 hides "Row 1 is"
 run explain patches nothing.png
 refuses 3 '"nothing.png"'
@@ -292,31 +285,28 @@ run explain lion --patch 2
 refuses 2 "--patch: example lion has no patches"
 # Convolutions that are dense layers.
 run explain conv --json
-for how in width_1 patches; do
-    near $how.largest_difference 0 1e-6
-    near $how.dense.1.1 "$("$JSON" $how.convolved.1.1 <out)" 1e-6
-done
-holds awk "BEGIN {d = $("$JSON" width_1.dense.0.0 <out); exit !(d * d > 0)}"
+for k in 1 2; do near "steps.$k.matrices.dense layer.1.1" "$("$JSON" steps.$k.matrices.convolution.1.1 <out)" 1e-6; done
+holds awk "BEGIN {d = $("$JSON" "steps.1.matrices.dense layer.0.0" <out); exit !(d * d > 0)}"
 # Who sees whom: 5 places, all before, all; what is not seen is exactly 0.
 run explain recap --json
-json layers.0.seen 54
-json layers.1.seen 78
-json layers.2.seen 144
-near layers.0.norms.0.3 0 0
-holds awk "BEGIN {exit !($("$JSON" layers.0.norms.0.2 <out) > 0.1)}"
-near layers.1.norms.4.5 0 0
-holds awk "BEGIN {exit !($("$JSON" layers.1.norms.11.0 <out) > 0)}"
+json steps.3.matrices.seen.0.0 54.0
+json steps.3.matrices.seen.1.0 78.0
+json steps.3.matrices.seen.2.0 144.0
+near steps.0.matrices.convolution.0.3 0 0
+holds awk "BEGIN {exit !($("$JSON" steps.0.matrices.convolution.0.2 <out) > 0.1)}"
+near steps.1.matrices.recurrence.4.5 0 0
+holds awk "BEGIN {exit !($("$JSON" steps.1.matrices.recurrence.11.0 <out) > 0)}"
 
 # Settings and files leave an example its own words; what is of the ten steps alone asks for those.
 run explain store --hard --html store.html
-says "put(red = (0, 1), 9)"
-says "the hard get of both queries"
+says "put(key, value)"
+says "The hard get of both queries"
 says "orange [     0      0      1]  [   9]"
 says "beta 64 [  0.00   0.18   0.82]  [8.29]"
 says "wrote store.html"
 holds grep -q '"hard":true' store.html
 run explain store --beta 20
-says "the soft get of both queries with beta = 20:"
+says "The soft get of both queries with beta = 20:"
 run explain store --cell 1,1
 says "7. Scale"
 run explain mix --hard --beta 2 --tex mix.tex
@@ -332,17 +322,26 @@ refuses 2 "none comes later"
 
 # What an example has no use for is refused before anything is written.
 run explain variance --hard
-refuses 2 "--hard: example variance has no single head to show"
-run explain beta --html beta.html
-refuses 2 "--png FILE draws its picture; pages: \`heed explain paris --html FILE\` (or lion, mix, store)"
-run explain similarity --png similarity.png
-refuses 2 "--png: example similarity has no picture"
-absent similarity.png
-for name in beta lion paris mix store heads patches positions templates decoder recap; do
-    run explain $name --png $name.png
+refuses 2 "--hard: example variance has no single head to change"
+run explain similarity --exercise --tex similarity.tex
+refuses 2 "--exercise: example similarity has no single head to change"
+absent similarity.tex
+# Every example has every form: picture, LaTeX, page, columns, and a reader who predicts its numbers.
+printf '1\n1\n1\n' >answers
+for name in lion paris mix store bias beta variance shuffle heads similarity patches conv rnn positions templates decoder recap; do
+    run explain $name --png $name.png --tex $name.tex --html $name.html
     status 0
     says "wrote $name.png"
     holds [ "$(head -c 4 $name.png | tail -c 3)" = PNG ]
+    holds test "$(tr -cd '{' <$name.tex | wc -c)" = "$(tr -cd '}' <$name.tex | wc -c)"
+    holds grep -q 'bordermatrix' $name.tex
+    holds grep -q '"lists":{"rows":' $name.html
+    run explain $name --notation columns
+    status 0
+    quiet
+    run_with answers explain $name --step
+    status 0
+    case $name in beta | variance | recap) ;; *) says "What is " ;; esac
 done
 # The picture is of the weights as they are computed: other settings, another picture.
 run explain --png plain.png

@@ -104,8 +104,8 @@ STATUS=$?
 status 130
 rm -rf R
 cp -R clean/gpt R
-rm -f R/heed-tokenizer.json
-ln -s "$PWD/outside/secret" R/heed-tokenizer.json
+rm -f R/tokenizer.json
+ln -s "$PWD/outside/secret" R/tokenizer.json
 run tokenizer info R
 refuses 3 "expected a plain file"
 hides SECRET

@@ -47,10 +47,10 @@ holds test "$(awk -F'\t' '$2 == $3' made.tsv | wc -l)" = 0
 
 run train rnn pairs.tsv -o rnn $TINY
 status 0
-warns "43 pairs for training, 5 for validation"
+warns "43 pairs"
 warns "the first line names the columns"
 says 'heed translate rnn "'
-holds test -f rnn/heed-tokenizer.json
+holds test -f rnn/tokenizer.json
 holds grep -q '^---- step 6, validation loss' rnn/samples.txt
 holds awk -F'\t' 'NF == 3 && length($1) == 3 && length($2) == 3 { n++ } END { exit n < 4 }' rnn/samples.txt
 absent rnn/source-tokenizer
@@ -208,9 +208,10 @@ status 2
 run train seq2seq pairs.tsv -o two $TINY --schedule constant --warmup 0 --layers 1 --heads 2 --ff 32 --no-share-vocab --tokenizer word --source-tokenizer char
 status 0
 warns "source"
-holds test -f two/source-tokenizer/heed-tokenizer.json
-holds grep -q '"word"' two/heed-tokenizer.json
-holds grep -q '"char"' two/source-tokenizer/heed-tokenizer.json
+run tokenizer info two --json
+json kind word
+run tokenizer info two/source-tokenizer --json
+json kind char
 run translate two aei --json --attention --head 2
 status 0
 json attention.layer 1
@@ -235,8 +236,8 @@ run resume two --steps 8
 status 0
 run train seq2seq pairs.tsv -o taken $TINY --layers 1 --heads 2 --tokenizer two --no-share-vocab
 status 0
-holds cmp -s taken/heed-tokenizer.json two/heed-tokenizer.json
-holds cmp -s taken/source-tokenizer/heed-tokenizer.json two/source-tokenizer/heed-tokenizer.json
+holds cmp -s taken/tokenizer.json two/tokenizer.json
+holds cmp -s taken/source-tokenizer/tokenizer.json two/source-tokenizer/tokenizer.json
 run train rnn -c two/config.conf -o again
 refuses 3 "two/config.conf:"
 run train seq2seq -c two/config.conf -o again
@@ -249,7 +250,7 @@ absent both
 # A run without attention shows where its one context comes from.
 run train rnn pairs.tsv -o fixed $TINY --attention none --val-split 0
 status 0
-warns "none for validation"
+warns "validation none"
 hides "perplexity"
 run translate fixed aei
 status 0

@@ -248,7 +248,7 @@ run train vit colours -o colour $TINY --brightness 0.2
 status 0
 warns "flip 0.5"
 warns "brightness 0.2"
-warns "24 x 24, colour, from 21 x 21 up to 28 x 28"
+warns "21 to 28 wide, 21 to 28 high; read as 24 x 24, colour"
 warns "chosen     image-size 24: the median of the short sides"
 warns "1 file is not a picture: colours/red/notes.txt"
 run train vit colours $TINY --estimate

@@ -149,7 +149,7 @@ run data check mlp broken
 status 0
 for i in 2 3 4 5; do says "blue/$i.bmp is not a picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
-warns "and 2 more: heed data check mlp broken lists them"
+warns "and 2 more, which train.log lists"
 holds test "$(grep -c '^skipped: .*bmp is not a picture' skips/train.log)" = 5
 # A class without a picture that can be read names one of its own.
 mkdir -p unread/one unread/two unread/ten
@@ -172,7 +172,7 @@ for c in red blue; do
 done
 tests() { grep -c ',test,' ends/metrics.csv; }
 run train mlp parts -o ends $LITTLE --steps 2
-warns "2 of validation and test are in the training part, too: heed data check mlp parts names one"
+warns "2 of validation and test have the pixels of a training picture"
 holds test "$(tests)" = 1
 run resume ends --steps 4
 says "test part, read once"

@@ -38,7 +38,6 @@ run tokenizer train facts.txt -o word --kind bpe --vocab 300 --force
 status 0
 run tokenizer info word --json
 json kind bpe
-absent word/heed-tokenizer.json
 absent word/vocab.txt
 # In data special tokens are texts, which data check counts; what is typed is read as it is by default.
 printf 'a\tb [SEP] c\nd [PAD]\te\nf\tg\nh\ti\n' >special.tsv

@@ -123,7 +123,7 @@ holds awk 'length($0) > 40 { exit 1 }' out
 echo '{"words": ["a"], "step": 3}' >words.json
 run view words.json
 refuses 3 'found "words", "step"'
-for bad in '{' '[]' '[1, 2]' '{"a": 1}' '[[1, "x"]]' '[[[[[[1]]]]]]' '{"heed": "attention 1"}'; do
+for bad in '{' '[]' '[1, 2]' '{"a": 1}' '[[1, "x"]]' '[[[[[[1]]]]]]' '{"heed": "attention 2"}'; do
     echo "$bad" >bad.json
     run view bad.json --html bad.html
     refuses 3 bad.json
@@ -167,7 +167,7 @@ head -1 out >a.json
 run view a.npz --html a.html
 status 0
 says "encoder.0"
-holds grep -q 'id="x0.0.q.0"' a.html
+holds grep -q 'id="w0.0.q.0"' a.html
 run view a.npz --no-qk --html lean.html
 holds test "$(grep -c 'id="x0' lean.html)" = 0
 run view a.json --html b.html

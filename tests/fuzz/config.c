@@ -10,7 +10,7 @@ static const heed_option options[] = {
     {"layers", HEED_INT, "4", 1, 96, NULL, "blocks", "Model"},
     {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "rate", "Training"},
     {"tie", HEED_BOOL, "true", 0, 0, NULL, "share", "Model"},
-    {"norm", HEED_CHOICE, "post", 0, 0, "pre|post", "where", "Model"},
+    {"norm", HEED_TEXT, "post", 0, 0, "pre|post", "where", "Model"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "file", "Data"},
     {"any", HEED_REAL, "", 0, 0, NULL, "any number", "Data"},
     {0}};

@@ -13,12 +13,12 @@
 /* Models of no tensors but one, which has every form of row: of vectors, and of pictures. */
 #define COMMON                                                                                     \
     {"width", HEED_INT, "2", 1, 64, NULL, "", "Model"},                                            \
-        {"kind", HEED_CHOICE, "a", 0, 0, "a|b", "", "Model"}, {                                    \
+        {"kind", HEED_TEXT, "a", 0, 0, "a|b", "", "Model"}, {                                      \
         "classes", HEED_INT, "0", 0, 1 << 16, NULL, "", "Model"                                    \
     }
 static const heed_option options[] = {
     COMMON,
-    {"pool", HEED_CHOICE, "mean", 0, 0, "mean|cls", "", "Model"},
+    {"pool", HEED_TEXT, "mean", 0, 0, "mean|cls", "", "Model"},
     {"unit", HEED_BOOL, "false", 0, 0, NULL, "", "Model"},
     {"embed-tokens", HEED_INT, "0", 0, 1 << 20, NULL, "", "Model"},
     {0}};
@@ -26,7 +26,7 @@ static const heed_option seen[] = {COMMON,
                                    {"image-size", HEED_INT, "8", 0, 64, NULL, "", "Model"},
                                    {"channels", HEED_INT, "3", 0, 3, NULL, "", "Model"},
                                    {0}};
-static bool init(void *self, heed_store *s, const heed_config *f) {
+static bool init(void *self, heed_store *s, const void *f) {
     (void)self;
     int n = (int)heed_config_int(f, "width");
     return heed_state_new(s, "w", "zero", 2, (int[]){n, n}) != NULL;

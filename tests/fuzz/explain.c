@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         json_decref(head);
         free(text);
     }
-    worked_free(&e.w);
-    worked_free(&again.w);
+    explaining_free(&e);
+    explaining_free(&again);
     heed_close(c);
     return 0;
 }

@@ -58,9 +58,17 @@ def block(path, stack, layer, heads, queries, keys, **more):
                  "key": 0, "value": 0, "beta": 0, "causal": False, "hard": False, "additive": False}, **more)
 
 
+def from_one(part):
+    """Layers, heads and positions count from 0 here and from 1 in files; below 0 they are null."""
+    up = lambda n: None if n is None or n < 0 else n + 1
+    names = {"query": "position"}
+    return {names.get(key, key): up(n) if key in ("layer", "head", "query") else [up(i) for i in n] if key == "heads" else n for key, n in part.items()}
+
+
 def record(path, arrays, **meta):
     """What heed attend --npz writes."""
-    raw = json.dumps(dict({"heed": "attention 1", "title": "", "model": "", "task": "", "step": -1, "maps": [], "guesses": []}, **meta)).encode()
+    meta.update({part: [from_one(p) for p in meta.get(part, [])] for part in ("blocks", "maps", "guesses")})
+    raw = json.dumps(dict({"heed": "attention 2", "title": "", "model": "", "task": "", "step": -1}, **meta)).encode()
     save(path, dict(arrays, record=("|u1", (len(raw),), raw)))
 
 

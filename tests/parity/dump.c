@@ -56,7 +56,7 @@ static bool init_model(dump *d) {
     d->weights = heed_store_new(d->c);
     d->out = heed_store_new(d->c);
     d->self = calloc(1, m->size);
-    if (!d->self || !m->init(d->self, d->weights, d->f)) return false;
+    if (!d->self || !heed_model_init(m, d->self, d->weights, d->f)) return false;
     for (int i = 0; i < heed_store_count(d->weights); i++) {
         const heed_entry *e = heed_store_at(d->weights, i);
         char name[160];

@@ -52,10 +52,11 @@ class Heed:
 
     def open(self, tokens, lower):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "t.json")
-            with open(path, "w") as f:
-                json.dump({"format": 1, "kind": "wordpiece", "lower": lower, "tokens": tokens}, f)
-            return self.check(self.lib.heed_tokenizer_open(self.c, path.encode()))
+            with open(os.path.join(folder, "vocab.txt"), "w") as f:
+                f.writelines(t + "\n" for t in tokens)
+            with open(os.path.join(folder, "tokenizer_config.json"), "w") as f:
+                json.dump({"do_lower_case": lower}, f)
+            return self.check(self.lib.heed_tokenizer_open(self.c, folder.encode()))
 
     def train(self, text, vocab):
         k = self.check(self.lib.heed_tokenizer_train(self.c, text, ct.c_size_t(len(text)), Args(b"wordpiece", vocab, True)))

@@ -74,7 +74,7 @@ def test_train_mlm_and_everything_of_it():
     whole = record.words()
     assert whole.axes[0].labels[1] == "Paris" and np.allclose(whole.blocks[0].weights.sum(2), 1) and whole.blocks[0].q is None
     kept = record.blocks[0].weights
-    assert record.text(head=1).startswith("encoder, layer 1, head 2\n")
+    assert record.text(head=1).startswith("encoder, layer 1 of 1, head 2")
     scales = {record.text(head=h).rstrip().rsplit("\n", 1)[-1] for h in range(len(block.heads))}
     assert len(scales) == 1 and len(block.heads) > 1, scales  # of the layer, for each of its heads
     for name, write in (("r.npz", record.npz), ("r.csv", record.csv), ("r.png", record.png), ("r.svg", record.png), ("r.html", record.html)):
@@ -82,7 +82,7 @@ def test_train_mlm_and_everything_of_it():
         assert os.path.getsize(name) > 500
     drawn = pathlib.Path("r.svg").read_text()
     assert "Attention alone is no explanation" in written(drawn)
-    assert all(f">{words}<" in drawn for words in ("encoder, layer 1", "head 1", "head 2")) and "head 0" not in drawn
+    assert ">encoder, layer 1 of 1" in drawn and all(f">{words}<" in drawn for words in ("head 1", "head 2")) and "head 0" not in drawn
     np.testing.assert_array_equal(heed.read("r.npz").blocks[0].weights, block.weights)
     with np.load("r.npz") as files:  # without the JSON within it
         assert files["encoder.0.attn.keys"].tolist() == files["maps.0.queries"].tolist() == block.keys.labels
@@ -150,6 +150,25 @@ def test_generate_stop_and_resume():
     with raises(ZeroDivisionError):
         heed.train("gpt", facts(), out="raised", steps=80, progress=lambda r: r.step < 30 or 1 / 0, seed=3, **SMALL)
     assert heed.resume("raised", threads=1).result["step"] == 80 and weights("raised") == weights("whole")
+
+
+def test_training_a_step_at_a_time():
+    options = dict(layers=1, heads=2, width=16, block=8, batch=16, evals=2, threads=1)
+    heed.train("gpt", facts(), out="whole", steps=12, **options)
+    with heed.Training("gpt", facts(), out="steps", steps=12, **options) as training:
+        steps = []
+        for report in training:
+            steps.append(report.step)
+            assert report.loss > 0 and isinstance(training.run.generate("the", n=3), str)
+        assert steps == list(range(1, 13)) and training.step() is None and training.result["step"] == 12
+    assert weights("steps") == weights("whole")
+    with raises(heed.UsageError, "was closed"):
+        training.step()
+    with heed.Training("gpt", facts(), out="early", steps=12, **options) as training:
+        for _ in range(5):
+            training.step()
+        training.save()
+    assert heed.resume("early").result["step"] == 12 and weights("early") == weights("whole")
 
 
 def test_special_tokens_are_not_made():
@@ -465,10 +484,10 @@ def test_pairs_labels_pictures():
     assert run.classify(red)[0][0] == "red" == run.classify("colours/red/0.png")[0][0] == run.classify(red / 255)[0][0]
     record = run.attend(red)
     assert record.blocks[0].keys.grid == (2, 2, 1)
-    for settings, panels, of in (({}, 2, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 2, "2,1"), (dict(head=-1, query=-1), 1, "2,2")):  # beside the picture itself
+    for settings, panels, of in (({}, 3, "[CLS]"), (dict(head=1), 1, "[CLS]"), (dict(query=3), 3, "patch 2,1"), (dict(head=-1, query=-1), 1, "patch 2,2")):  # beside the picture itself
         record.png("over.svg", **settings)
         drawn = pathlib.Path("over.svg").read_text()
-        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 2) and f"encoder, layer 1, attention of {of}" in drawn
+        assert drawn.count("<image") == panels + 1 and ("head 1" in drawn) == (panels == 3) and f"attention of {of}, layer 1 of 1" in drawn
         assert "Attention alone is no explanation" in written(drawn)
     run.net["encoder.0.attn.qkv.weight"].array[:] *= 40  # heads that differ have one scale, also alone
     record, scales = run.attend(red), set()

@@ -2,7 +2,6 @@
 #include "cli/choice.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -122,8 +121,8 @@ static bool fail_kept(heed_ctx *c, const char *text, const heed_record_block *b)
 bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int *head) {
     const char *at = text;
     int number;
-    *head = strcmp(text, "max") == 0 ? MAX_HEAD : MEAN_HEAD;
-    if (!*text || strcmp(text, "mean") == 0 || *head == MAX_HEAD) return true;
+    *head = strcmp(text, "max") == 0 ? HEED_HEAD_LARGEST : HEED_HEAD_MEAN;
+    if (!*text || strcmp(text, "mean") == 0 || *head == HEED_HEAD_LARGEST) return true;
     bool is_number = read_number(&at, &number) && !*at;
     for (int i = 0; is_number && i < b->heads; i++)
         if (number_of(b, i) == number) {
@@ -136,19 +135,8 @@ bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int 
                            b->heads);
 }
 
-const char *head_words(const heed_record_block *b, int head, char text[48]) {
-    bool kept = b->heads == 1 && b->head; /* only this head of several was kept */
-    if (head >= 0 || kept)
-        snprintf(text, 48, "head %d", number_of(b, kept ? 0 : head));
-    else if (b->heads == 1)
-        snprintf(text, 48, "its one head");
-    else
-        snprintf(text, 48, "%s of %d heads", head == MAX_HEAD ? "largest" : "mean", b->heads);
-    return text;
-}
-
 const char *head_word(const heed_record_block *b, int head, char text[16]) {
-    if (head < 0) return head == MAX_HEAD ? "max" : "mean";
+    if (head < 0) return head == HEED_HEAD_LARGEST ? "max" : "mean";
     snprintf(text, 16, "%d", number_of(b, head));
     return text;
 }
@@ -156,17 +144,6 @@ const char *head_word(const heed_record_block *b, int head, char text[16]) {
 json_t *head_json(const heed_record_block *b, int head) {
     char text[16];
     return head < 0 ? json_string(head_word(b, head, text)) : json_integer(number_of(b, head));
-}
-
-heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at) {
-    double sum = 0, most = 0;
-    if (head >= 0) return weights[(size_t)head * square + at];
-    for (int h = 0; h < heads; h++) {
-        double x = (double)weights[(size_t)h * square + at];
-        sum += x;
-        most = fmax(most, x);
-    }
-    return (heed_real)(head == MAX_HEAD ? most : sum / heads);
 }
 
 /* ---- the query ---- */

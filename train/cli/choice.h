@@ -19,10 +19,6 @@
            "models of pairs: whose attention; without it cross", group)
 #define HEAD_WORDS  "one head, from 1, or mean or max of all"
 #define QUERY_WORDS "one token, by its text or its number from 1"
-enum { MOST_CHOSEN = 32 };
-
-/* Used instead of a head's number: one matrix that combines all heads. */
-enum { MEAN_HEAD = -1, MAX_HEAD = -2 };
 
 /* Parses numbers from 1 with commas and ranges, "1,3-5", into numbers from 0, which the caller
  * frees. NULL, with an error, if the text is not such a list; *count is 0 for "". */
@@ -38,17 +34,12 @@ int chosen_layer(heed_ctx *c, const heed_config *flags, int count, const char *w
  * The default stack is cross if there is one, otherwise that of the first block. */
 int chosen_block(heed_ctx *c, const char *of, const heed_config *flags, const heed_record_block *b,
                  int count);
-/* The head of a block that --head chooses; MEAN_HEAD if it is not given. A block that keeps only
- * some heads has their numbers. */
+/* The head of a block that --head chooses; HEED_HEAD_MEAN if it is not given. A block that keeps
+ * only some heads has their numbers. */
 bool chosen_head(heed_ctx *c, const char *text, const heed_record_block *b, int *head);
-/* "head 2", "mean of 4 heads", "its one head" */
-const char *head_words(const heed_record_block *b, int head, char text[48]);
 /* The head's number from 1, "mean" or "max", as in the page's links; and the same for JSON. */
 const char *head_word(const heed_record_block *b, int head, char text[16]);
 json_t *head_json(const heed_record_block *b, int head);
-/* The weight at index `at` of one head, or the mean or maximum over all heads, each of which has
- * `square` weights. */
-heed_real fused_weight(const heed_real *weights, int heads, size_t square, int head, size_t at);
 /* The tokens or patches of an axis that --query, or --key, chooses, into out: at most `most`, of
  * texts several with commas between them. Returns how many; 0: it is not given, with -1 as the
  * first one; -1: an error. The queries look at the keys. */

@@ -231,7 +231,7 @@ bool data_fits(program *p, const char *data) {
         return heed_fail(p->c, HEED_DATA, "%s is a folder: %s reads %s%s", data, m->name, noun,
                          hint_of(p, reads_pictures, data, "holds pictures", hint));
     /* CoNLL has spaces, too */
-    if (!text && !names_words(m) && p->argc == 1 && lacks_tabs(data))
+    if (reads_tables(m) && !names_words(m) && p->argc == 1 && lacks_tabs(data))
         return heed_fail(p->c, HEED_DATA, "%s has no tabs: %s reads %s; in TSV a line has %s%s",
                          data, m->name, noun,
                          captions         ? "a picture's file, a tab and a caption"

@@ -13,7 +13,7 @@ static const char *const writes[] = {
 static const char *const reads[] = {"from", "data", "val", "beside", NULL};
 
 static bool is_one_of(const char *const *names, const heed_option *o) {
-    for (; *names && o->kind == HEED_TEXT; names++)
+    for (; *names && o->kind == HEED_TEXT && !o->choices; names++)
         if (strcmp(*names, o->name) == 0) return true;
     return false;
 }
@@ -167,7 +167,7 @@ static bool can_be_written(const output *o) {
 static const char *example_of(const command *k, const heed_option *o, char text[80]) {
     static const char *const endings[] = {"svg", "html", "npz", "npy", "csv", "tex", "onnx", NULL};
     bool run = strcmp(o->group ? o->group : "", "Run") == 0;
-    if (o->kind != HEED_TEXT) return NULL;
+    if (o->kind != HEED_TEXT || o->choices) return NULL;
     if (strcmp(o->name, "out") == 0) return run ? "runs/first" : "folder";
     if (strcmp(o->name, "beside") == 0 || (run && strcmp(o->name, "from") == 0))
         return "runs/first";

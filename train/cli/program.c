@@ -12,7 +12,7 @@
 static const heed_option compute_options[] = {
     {"threads", HEED_INT, "0", 0, 4096, NULL,
      "threads; 0: OMP_NUM_THREADS, else all available CPUs", "Computing"},
-    {"isa", HEED_CHOICE, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
+    {"isa", HEED_TEXT, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
      "instruction set; generic gives the same bits on every machine", "Computing"},
     {0}};
 
@@ -25,16 +25,10 @@ static const heed_option run_options[] = {
 
 /* ---- arguments ---- */
 
-const heed_option *find_in(const heed_option *o, const char *name) {
-    for (; o && o->name; o++)
-        if (strcmp(o->name, name) == 0) return o;
-    return NULL;
-}
-
 /* "-o RUN" is "--out RUN", if the command has that option. */
 static void spell_out(const command *k, int argc, char **argv) {
     static char out[] = "--out";
-    if (!find_in(k->options, "out")) return;
+    if (!heed_option_find(k->options, "out")) return;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-o") == 0) argv[i] = out;
 }
@@ -68,12 +62,13 @@ const heed_model *model_of_run(heed_ctx *c, const heed_model *const *models, con
 }
 
 const heed_option *find_option(const program *p, const char *name) {
-    const heed_option *tables[TABLES], *o = p->command ? find_in(p->command->options, name) : NULL;
-    if (!o) o = find_in(compute_options, name);
-    if (!o) o = find_in(run_options, name);
+    const heed_option *tables[TABLES],
+        *o = p->command ? heed_option_find(p->command->options, name) : NULL;
+    if (!o) o = heed_option_find(compute_options, name);
+    if (!o) o = heed_option_find(run_options, name);
     for (int i = 0; !o && p->models[i]; i++) {
         model_tables(p->models[i], tables);
-        for (int j = 0; !o && tables[j]; j++) o = find_in(tables[j], name);
+        for (int j = 0; !o && tables[j]; j++) o = heed_option_find(tables[j], name);
     }
     return o;
 }

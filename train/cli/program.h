@@ -63,7 +63,7 @@ bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
     { name, HEED_TEXT, "", 0, 0, NULL, help, group }
 #define AS_SVG(group) WORDS("svg", "write the same as a vector picture, for slides", group)
 #define CHOICE(name, value, choices, help, group)                                                  \
-    { name, HEED_CHOICE, value, 0, 0, choices, help, group }
+    { name, HEED_TEXT, value, 0, 0, choices, help, group }
 #define COUNT(name, value, least, most, help, group)                                               \
     { name, HEED_INT, value, least, most, NULL, help, group }
 #define NUMBER(name, value, least, most, help, group)                                              \
@@ -146,8 +146,7 @@ struct program {
     bool agreed; /* the processes know of each other's errors so far */
 };
 
-/* The setting of that name in a table, or of the command or any task. NULL: there is none. */
-const heed_option *find_in(const heed_option *table, const char *name);
+/* The setting of that name of the command or of any task. NULL: there is none. */
 const heed_option *find_option(const program *p, const char *name);
 /* The name of an option of n bytes, with - for _. */
 void with_dashes(const char *option, size_t n, char name[64]);

@@ -118,7 +118,7 @@ static const heed_option *next_setting(const heed_config *f, const char **list, 
     *list += n + ((*list)[n] == ' ');
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *o = heed_config_at(f, i, NULL);
-        bool fits = o->kind == HEED_TEXT || strcmp(value, "FILE") != 0;
+        bool fits = (o->kind == HEED_TEXT && !o->choices) || strcmp(value, "FILE") != 0;
         if (strcmp(o->name, key) == 0 && fits) return o;
     }
     return NULL;
@@ -178,13 +178,17 @@ static const heed_option *setting_of_others(const program *p, const char *key, h
     for (const heed_model *const *m = p->models; *m; m++) {
         model_tables(*m, tables);
         o = NULL;
-        for (int i = 0; tables[i] && !o; i++) o = find_in(tables[i], key);
+        for (int i = 0; tables[i] && !o; i++) o = heed_option_find(tables[i], key);
         if (!o || is_internal(o)) continue;
         if (last) heed_text_add(names, "%s%s", count++ ? ", " : "", last);
         found = o, last = (*m)->name;
     }
     if (last) heed_text_add(names, "%s%s", count ? " and " : "", last);
     return found;
+}
+
+static bool same_kind(const heed_option *a, const heed_option *b) {
+    return a->kind == b->kind && !a->choices == !b->choices;
 }
 
 /* The setting of f with the meaning of another task's, by the table; it has values of the same
@@ -194,11 +198,11 @@ static const heed_option *same_meaning(const heed_config *f, const heed_option *
     char plural[80], value[32];
     snprintf(plural, sizeof plural, "%ss", other->name);
     const heed_option *o = next_setting(f, &(const char *){plural}, value);
-    if (o && o->kind != other->kind) return o;
+    if (o && !same_kind(o, other)) return o;
     const synonym *s = look_up(setting_synonyms, other->name);
     for (const char *list = s && s->ours ? s->ours : ""; *list;) {
         o = next_setting(f, &list, value);
-        if (o && o->kind == other->kind && !*value) return o;
+        if (o && same_kind(o, other) && !*value) return o;
     }
     return NULL;
 }

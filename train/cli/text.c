@@ -67,18 +67,9 @@ void print_json(program *p, json_t *v) {
 }
 
 const char *probability_text(char text[16], double p, probability_form form) {
-    static const int least_digits[] = {2, 1, 4}, most_digits[] = {4, 2, 4};
-    double all = form == PROBABILITY_PERCENT ? 100 : 1, shown = 0;
-    if (isnan(p)) return "nan";
-    int most = most_digits[form];
-    for (int digits = least_digits[form]; digits <= most; digits++) {
-        snprintf(text, 16, "%.*f", digits, all * p);
-        shown = strtod(text, NULL);
-        if ((shown > 0 || p <= 0) && (shown < all || p >= 1)) return text;
-    }
-    double least = pow(10, -most);
-    snprintf(text, 16, "%s%.*f", shown > 0 ? ">" : "<", most, shown > 0 ? all - least : least);
-    return text;
+    static const int least[] = {2, 1, 4}, most[] = {4, 2, 4};
+    return heed_format_share(text, p, form == PROBABILITY_PERCENT ? 100 : 1, least[form],
+                             most[form]);
 }
 
 void print_drawn(const program *p, const char *png) {

@@ -3,7 +3,9 @@
 #include "cli/os_files.h"
 #include "kinds/image.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const heed_option options[] = {
     CHOOSE_FOCUS("What"),
@@ -104,7 +106,8 @@ typedef struct {
     picture_names names; /* of outputs */
     input *list;         /* those taken that are not shown yet: they share their scales */
     int count;
-    double bytes; /* of their records */
+    double bytes;  /* of their records */
+    char over[40]; /* in what their heads were compared: " over both inputs" */
 } work;
 
 /* ---- the record ---- */
@@ -183,6 +186,186 @@ static bool check_text_size(const work *w, const heed_record *r) {
                      heed_format_bytes(limit, LIMIT));
 }
 
+/* ---- what is shown ---- */
+
+static bool has_patches(const heed_record_view *v) {
+    return v->record->axes[v->block->keys].rows > 0;
+}
+
+/* Shows that head, unless the user chose another. */
+static void set_focus(heed_record_view *v, heed_focus focus, const char *over) {
+    v->focus = focus;
+    v->over = over;
+    v->block = &v->record->blocks[focus.block];
+    if (!v->chosen && v->query < 0) v->head = focus.head;
+}
+
+/* Compares the heads, of the layer that --layer chooses or of all in its stack. */
+static bool focus(const program *p, const heed_record *const *records, const int *queries,
+                  int count, const heed_record_view *v, heed_focus *out) {
+    int layer = *flag_text(p, "layer") ? v->block->layer : -1;
+    return !has_patches(v) &&
+           heed_records_focus(records, queries, count, v->block->stack, layer, out);
+}
+
+/* What is said of a text for which a masked model predicts nothing. */
+static const char *without_mask(const heed_run *r) {
+    if (!fills_masks(r->model)) return NULL;
+    if (r->tokenizer) return "the text has no [MASK]; hint: write [MASK] for the word to guess";
+    return "the run has no tokenizer, so that no id is known as [MASK]; hint: `import` the model's "
+           "folder with its tokenizer.json or vocab.txt";
+}
+
+/* Reads --query and --key. */
+static bool choose_tokens(const program *p, heed_record_view *v) {
+    static const char *const others[] = {"query", "rollout", "occlude", "gradient"};
+    const heed_record_axis *a = &v->record->axes[v->block->queries],
+                           *keys = &v->record->axes[v->block->keys];
+    int most = keys->rows ? 1 : HEED_SEVERAL;
+    int of_key = chosen_key(p->c, flag_text(p, "key"), a, keys, most, v->several);
+    v->count =
+        of_key ? of_key : chosen_query(p->c, flag_text(p, "query"), a, keys, most, v->several);
+    if (v->count < 0) return false;
+    if (v->count) *(of_key ? &v->key : &v->query) = v->several[0];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (flag_given(p, others[i]) && (of_key || (i && v->count > 1)))
+            return heed_fail(p->c, HEED_USAGE, "--%s and --%s: expected one of them",
+                             of_key ? "key" : "query of several tokens", others[i]);
+    return true;
+}
+
+/* Reads the flags --stack, --layer, --head and --query, and their like. False: an error. */
+static bool view_open(attend_view *a, program *p, const heed_run *r, const heed_record *record) {
+    heed_record_view *v = &a->v;
+    heed_focus found;
+    const char *head = flag_text(p, "head");
+    int count,
+        block = chosen_block(p->c, r->model->name, p->flags, record->blocks, record->block_count);
+    if (block < 0) return false;
+    *a = (attend_view){.p = p, .unmasked = without_mask(r), .top = flag_int(p, "top")};
+    *v = (heed_record_view){.record = record,
+                            .block = &record->blocks[block],
+                            .head = HEED_HEAD_MEAN,
+                            .chosen = *head,
+                            .query = -1,
+                            .key = -1,
+                            .numbers = flag_on(p, "numbers"),
+                            .hide = flag_on(p, "hide-special"),
+                            .cells = flag_on(p, "cells"),
+                            .mass = heed_config_real(p->flags, "mass")};
+    heed_record_block *list = heed_attention_layers(r, &count);
+    for (int i = 0; list && i < count; i++)
+        if (list[i].stack == v->block->stack && list[i].layer >= v->layers)
+            v->layers = list[i].layer + 1;
+    free(list);
+    if (!choose_tokens(p, v)) return false;
+    if (focus(p, &record, &v->query, 1, v, &found)) set_focus(v, found, NULL);
+    if (v->chosen && !chosen_head(p->c, head, v->block, &v->head)) return false;
+    const heed_record_axis *a0 = &record->axes[v->block->queries];
+    if (v->query < 0 && a0->rows && a0->first) v->query = 0; /* of a picture, [CLS] */
+    return true;
+}
+
+/* ---- whether attention matters: other maps ---- */
+
+/* Occlusion and gradient need a prediction at the query that is shown, unless a question is about
+ * the entire input or none is on this axis. */
+static bool is_predicted(const attend_view *a, const heed_inspection *s) {
+    const heed_record_view *v = &a->v;
+    bool occlude = flag_on(a->p, "occlude"), any = false;
+    if (v->query < 0 || !(occlude || flag_on(a->p, "gradient"))) return true;
+    for (int i = 0; i < s->question_count; i++) {
+        const heed_question *q = &s->questions[i];
+        if (q->axis != v->block->queries) continue;
+        if (q->query < 0 || q->query == v->query) return true;
+        any = true;
+    }
+    if (!any) return true;
+    const heed_question *last = &s->questions[s->question_count - 1];
+    const heed_record_axis *axis = &v->record->axes[v->block->queries];
+    char here[HEED_WORDS], there[HEED_WORDS];
+    return heed_fail(a->p->c, HEED_USAGE,
+                     "--query %s: nothing is predicted at %s: %s is of a prediction, as at %s; "
+                     "hint: --query %d",
+                     flag_text(a->p, "query"), heed_place_words(axis, v->query, here),
+                     occlude ? "--occlude" : "--gradient",
+                     heed_place_words(axis, last->query, there), last->query + 1);
+}
+
+/* The key at which a row of a map is the largest by its size, as *most; -1: the map has no values
+ * there. */
+static int largest_at(const heed_record *r, const heed_record_map *m, int query, double *most) {
+    int keys = r->axes[m->keys].count, best = -1;
+    const heed_real *row = m->values + (size_t)(query < 0 ? 0 : query) * (size_t)keys;
+    for (int i = 0; i < keys; i++)
+        if (isfinite((double)row[i]) && (best < 0 || fabs((double)row[i]) > fabs(*most)))
+            best = i, *most = (double)row[i];
+    return best;
+}
+
+/* Notes in the record, which the terminal, pictures and pages show, where the probability is so
+ * near 1 that it hardly changes whatever is hidden: occlusion then tells nothing apart. */
+static bool note_saturated(attend_view *a, heed_record *r) {
+    const heed_record_view *v = &a->v;
+    double p = 0, fall = 0, odds = 0;
+    int query = heed_view_query(v), key = -1;
+    char place[HEED_WORDS], at[HEED_WORDS + 4] = "";
+    for (int i = 0; i < r->guess_count && p <= 0; i++) {
+        const heed_record_guess *g = &r->guesses[i];
+        bool here = g->query < 0 || (g->axis == v->block->queries && g->query == query);
+        if (here && g->count) p = (double)g->p[0];
+    }
+    for (int i = 0; i < r->map_count; i++) {
+        const heed_record_map *m = &r->maps[i];
+        if (m->queries != v->block->queries || m->keys != v->block->keys) continue;
+        if (strcmp(m->name, "occlusion") == 0) largest_at(r, m, query, &fall);
+        if (strcmp(m->name, "occlusion, log-odds") == 0) key = largest_at(r, m, query, &odds);
+    }
+    a->saturated = key >= 0 && p > 0.99 && fabs(fall) <= HEED_LEAST_OCCLUSION &&
+                   (v->block->stack != HEED_CROSS || v->query >= 0);
+    if (!a->saturated) return true;
+    heed_text note = {.c = a->p->c};
+    if (r->note && *r->note) heed_text_add(&note, "%s ", r->note);
+    if (r->guess_count > 1 && query >= 0)
+        snprintf(at, sizeof at, " at %s",
+                 heed_place_words(&r->axes[v->block->queries], query, place));
+    heed_text_add(&note,
+                  "The probability%s is so near 1 that it changes by less than %.4f whatever is "
+                  "hidden: occlusion says little here. The log-odds, ln p / (1 - p), change the "
+                  "most if this is hidden: %s (by %+.2f).",
+                  at, ceil(fabs(fall) * 1e4 + 1e-6) / 1e4,
+                  heed_place_words(&r->axes[v->block->keys], key, place), -odds);
+    bool ok = heed_record_describe(r, (heed_record_texts){.note = note.s});
+    heed_text_free(&note);
+    return ok;
+}
+
+/* Adds the maps that the flags ask for to the record. whole: for all questions and by layer, for
+ * files; otherwise only for the question that is shown: that at the query, or the last one. For a
+ * pair whose matrix is shown, the gradient has a row for each token of the target. */
+static bool maps_add(attend_view *a, const heed_inspection *s, heed_record *record, bool whole) {
+    program *p = a->p;
+    inspect_progress hidden = {p, s->x ? "hidden patch" : "hidden token"}, traced = {p, "gradient"};
+    heed_rollout_add_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
+                                     .discard = heed_config_real(p->flags, "discard")};
+    heed_occlusion_args occlusion = {
+        .window = flag_int(p, "window"), .progress = inspect_advance, .user = &hidden};
+    heed_gradient_args gradient = {.question = s->question_count - 1,
+                                   .only = !whole && !(s->read && a->v.query < 0),
+                                   .by_head = whole,
+                                   .progress = inspect_advance,
+                                   .user = &traced};
+    for (int i = 0; a->v.query >= 0 && i < s->question_count; i++)
+        if (s->questions[i].axis == a->v.block->queries && s->questions[i].query == a->v.query)
+            gradient.question = i;
+    bool ok = is_predicted(a, s);
+    if (flag_on(p, "rollout")) ok = ok && heed_rollout_add(s, &rollout, record);
+    if (flag_on(p, "occlude")) ok = ok && heed_occlusion_add(s, &occlusion, record);
+    if (flag_on(p, "gradient")) ok = ok && heed_gradient_add(s, &gradient, record);
+    if (flag_on(p, "occlude") || flag_on(p, "gradient")) eval_loop_progress(p, "", 1, 1);
+    return ok && note_saturated(a, record);
+}
+
 /* ---- files ---- */
 
 static const char *path_of(const work *w, const input *in, const char *key, char path[1024]) {
@@ -190,15 +373,9 @@ static const char *path_of(const work *w, const input *in, const char *key, char
     return path;
 }
 
-static bool draw(const work *w, const attend_view *v, bool svg, const char *path) {
-    if (v->record->axes[v->block->keys].rows > 0)
-        return attend_draw_picture(v, flag_on(w->p, "cells"), svg, path);
-    return attend_draw(v, svg, path);
-}
-
 /* The page opens at what is shown; if a part or a measure was asked for, in the view that shows it.
  * The words of a caption are read over their picture. */
-static const char *opening_of(const work *w, const attend_view *v, char text[PAGE_LINK_SIZE]) {
+static const char *opening_of(const work *w, const heed_record_view *v, char text[PAGE_LINK_SIZE]) {
     const program *p = w->p;
     const heed_model *m = w->run->model;
     char number[16];
@@ -213,29 +390,36 @@ static const char *opening_of(const work *w, const attend_view *v, char text[PAG
         o.view = measured ? "compare" : grid ? "picture" : pair ? "cross" : "head";
         int head = v->chosen || !v->focus.count ? v->head : v->focus.head;
         if (v->block->heads > 1) o.head = head_word(v->block, head, number);
-    } else if (v->inputs > 1 && v->block->heads > 1)
+    } else if (v->over && v->block->heads > 1)
         o.head = head_word(v->block, v->focus.head, number);
     if (query) o.query = v->query;
     return page_link_text(&o, text);
 }
 
-/* Reports that the picture lacks the measures that were asked for. */
-static void report_omitted(const work *w, const attend_view *v) {
+/* Reports that the picture lacks measures that were asked for: those of other tokens than the
+ * layer, "rollout (source over source)", or of a pair without a query all. */
+static void report_omitted(const work *w, const heed_record_view *v) {
     const char *key = *flag_text(w->p, "png") ? "png" : "svg";
+    const heed_record *r = v->record;
+    bool asks = false;
     heed_text omitted = {.c = w->p->c}, note = {.c = w->p->c};
-    if (!*flag_text(w->p, key)) return;
-    if (maps_need_query(v))
+    for (int i = 0; i < r->map_count && !r->axes[v->block->keys].rows; i++) {
+        const heed_record_map *m = &r->maps[i];
+        if (!heed_map_is_main(m) || heed_view_shows(v, m)) continue;
+        asks |= m->queries == v->block->queries && m->keys == v->block->keys;
+        heed_text_add(&omitted, "%s%s (%s over %s)", omitted.n ? "; " : "", m->name,
+                      r->axes[m->queries].name, r->axes[m->keys].name);
+    }
+    if (asks)
         heed_text_add(&note,
                       "--%s draws the attention of all tokens without other measures, which are "
                       "drawn for one token; hint: --query 1",
                       key);
-    else
-        maps_omitted(v, &omitted);
-    if (omitted.n)
+    else if (omitted.n)
         heed_text_add(&note,
                       "--%s draws the attention and what is of the same tokens; not drawn: %s", key,
                       omitted.s);
-    if (note.n) print_note("", note.s);
+    if (note.n && *flag_text(w->p, key)) print_note("", note.s);
     heed_text_free(&omitted);
     heed_text_free(&note);
 }
@@ -258,7 +442,7 @@ static bool write_page(const work *w, const input *list, int count, bool check) 
     for (int i = 0; records && i < count; i++) records[i] = *list[i].record;
     heed_page page = {.count = count,
                       .records = records,
-                      .opening = opening_of(w, &list->view, opening),
+                      .opening = opening_of(w, &list->view.v, opening),
                       .no_qk = !flag_on(w->p, "qk"),
                       .force = flag_on(w->p, "force")};
     bool ok = records != NULL;
@@ -277,12 +461,13 @@ static bool write_page(const work *w, const input *list, int count, bool check) 
 static bool write_files(const work *w, const input *in) {
     heed_ctx *c = w->p->c;
     char path[1024];
-    const attend_view *v = &in->view;
+    const heed_record_view *v = &in->view.v;
     bool ok = true;
     bool alone = w->run_count == 1; /* several runs are in one picture: compare */
     if (alone) report_omitted(w, v);
-    if (alone && *flag_text(w->p, "svg")) ok = ok && draw(w, v, true, path_of(w, in, "svg", path));
-    if (alone && *flag_text(w->p, "png")) ok = ok && draw(w, v, false, path_of(w, in, "png", path));
+    if (alone && *flag_text(w->p, "svg")) ok = heed_record_svg(c, v, path_of(w, in, "svg", path));
+    if (alone && *flag_text(w->p, "png"))
+        ok = ok && heed_record_png(c, v, path_of(w, in, "png", path));
     if (*flag_text(w->p, "npz"))
         ok = ok && heed_record_npz(c, in->record, path_of(w, in, "npz", path));
     if (*flag_text(w->p, "csv"))
@@ -310,40 +495,120 @@ static bool show(work *w, const input *in) {
     return ok && (!page || write_page(w, in, 1, false));
 }
 
-/* Shows the same head of all inputs. */
-static bool focus_all(const work *w) {
-    attend_view **list = allocate(w->p->c, (size_t)w->count, sizeof *list, "inputs");
-    for (int i = 0; list && i < w->count; i++) {
-        list[i] = &w->list[i].view;
-        list[i]->models = w->run_count > 1;
+/* Shows the same head of all inputs, on one scale. */
+static bool align(work *w) {
+    heed_ctx *c = w->p->c;
+    const heed_record **records = allocate(c, (size_t)w->count, sizeof *records, "records");
+    int *queries = allocate(c, (size_t)w->count, sizeof *queries, "records");
+    heed_focus found;
+    double end = 0;
+    for (int i = 0; records && queries && i < w->count; i++)
+        records[i] = w->list[i].record, queries[i] = w->list[i].view.v.query;
+    bool ok = records && queries, several = w->count > 1;
+    if (ok && several && focus(w->p, records, queries, w->count, &w->list->view.v, &found))
+        for (int i = 0; i < w->count; i++) set_focus(&w->list[i].view.v, found, w->over);
+    snprintf(w->over, sizeof w->over,
+             w->run_count > 1 ? " over all runs"
+             : w->count == 2  ? " over both inputs"
+                              : " over all %d inputs",
+             w->count);
+    for (int i = 0; i < w->count; i++) {
+        const heed_record_view *v = &w->list[i].view.v;
+        if (!has_patches(v)) end = fmax(end, heed_record_scale(v->record, v->block));
     }
-    bool ok = list && views_focus(list, w->count);
-    free(list);
+    for (int i = 0; i < w->count; i++) w->list[i].view.v.end = end;
+    free((void *)records);
+    free(queries);
     return ok;
 }
 
-/* Shows an input in all runs, which are adjacent in the list, beside each other. */
-static bool compare(const work *w, const input *first) {
+/* ---- several runs ---- */
+
+static bool has_same_labels(const char *const *a, const char *const *b, int n) {
+    for (int i = 0; i < n; i++)
+        if (strcmp(a[i], b[i]) != 0) return false;
+    return true;
+}
+
+/* Turns the values of m, of the second of two equal maps, into those less the first's. */
+static void subtract(const heed_heatmap *first, heed_real *values, heed_heatmap *m) {
+    heed_real most = 0;
+    for (int i = 0; i < m->rows * m->cols; i++) {
+        values[i] -= first->values[i];
+        most = (heed_real)fmax((double)most, fabs((double)values[i]));
+    }
+    m->hi = most;
+    m->lo = -most;
+    m->uniform = 0;
+    m->unit = "difference of weights";
+    m->numbers = true;
+}
+
+static bool show_weights(const attend_view *a, heed_view_map *out) {
+    const heed_record_view *v = &a->v;
+    return v->query >= 0 || v->key >= 0 ? heed_view_rows(a->p->c, v, true, false, out)
+                                        : heed_view_matrix(a->p->c, v, v->head, out);
+}
+
+/* Shows an input in all runs, which are adjacent in the list, beside each other: on the terminal
+ * the weights of each less those of the first, and as a picture all of them beside their
+ * differences. */
+static bool compare(const work *w, const input *list) {
     static const char *const keys[] = {"png", "svg"};
-    const attend_view *views[RUNS];
-    char png[1024], svg[1024];
-    for (int i = 0; i < w->run_count; i++) views[i] = &first[i].view;
-    bool ok = attend_compare(views, w->run_count, !flag_on(w->p, "json"),
-                             *flag_text(w->p, "png") ? path_of(w, first, "png", png) : NULL,
-                             *flag_text(w->p, "svg") ? path_of(w, first, "svg", svg) : NULL);
-    for (int i = 0; ok && i < 2; i++) print_written(w, first, keys[i]);
+    heed_ctx *c = w->p->c;
+    heed_heatmap maps[2 * RUNS];
+    heed_view_map *all = allocate(c, 2 * RUNS, sizeof *all, "runs");
+    char names[2 * RUNS][200], words[HEED_WORDS], path[1024];
+    int count = 0;
+    bool ok = all != NULL, print = !flag_on(w->p, "json");
+    for (int i = 0; ok && i < w->run_count; i++) {
+        const attend_view *a = &list[i].view;
+        const char *run = a->v.record->run, *other = list->view.v.record->run;
+        heed_view_map *m = &all[i], *less = &all[RUNS + i];
+        ok = show_weights(a, m) && (i == 0 || show_weights(a, less));
+        if (!ok) break;
+        snprintf(names[count], sizeof *names, "%.150s", run);
+        maps[count++] = m->map;
+        if (i == 0) continue;
+        bool same = m->map.rows == all->map.rows && m->map.cols == all->map.cols &&
+                    has_same_labels(m->map.row_labels, all->map.row_labels, m->map.rows) &&
+                    has_same_labels(m->map.col_labels, all->map.col_labels, m->map.cols);
+        if (!same && print)
+            print_wrapped(w->p, "%s has other tokens than %s: their weights have no difference.",
+                          run, other);
+        if (!same) continue;
+        snprintf(names[count], sizeof *names, "%.90s less %.90s", run, other);
+        less->map.title = names[count];
+        subtract(&all->map, less->values, &less->map);
+        if (print) putchar('\n');
+        ok = !print || print_heatmap(c, less->map);
+        maps[count] = less->map;
+        maps[count++].numbers = a->v.numbers;
+    }
+    heed_text note = {.c = c};
+    const heed_record_view *v = &list->view.v;
+    int head = v->query >= 0 || v->key >= 0 ? HEED_HEAD_MEAN : v->head;
+    heed_text_add(&note, "Input: %s; %s. %s.", v->record->title, heed_view_words(v, head, words),
+                  NO_EXPLANATION);
+    for (int i = 0; i < count; i++) maps[i].title = names[i], maps[i].note = note.s;
+    for (int i = 0; ok && i < 2; i++) {
+        if (!*flag_text(w->p, keys[i])) continue;
+        ok = (i ? heed_heatmaps_svg : heed_heatmaps_png)(c, maps, count,
+                                                         path_of(w, list, keys[i], path));
+        if (ok) print_written(w, list, keys[i]);
+    }
+    heed_text_free(&note);
+    for (int i = 0; all && i < 2 * RUNS; i++) heed_view_map_free(&all[i]);
+    free(all);
     return ok;
 }
 
 /* Shows the inputs taken so far, several texts or one picture, each head on one scale. */
 static void show_all(work *w) {
     bool page = w->count && *flag_text(w->p, "html") && !sees_pictures(w->run->model);
-    scales k = {0};
-    bool ok = w->count <= 1 || focus_all(w);
-    for (int i = 0; i < w->count; i++) scales_add(&k, &w->list[i].view);
+    bool ok = align(w);
     if (ok && (!page || write_page(w, w->list, w->count, true))) {
         for (int i = 0; i < w->count; i++) {
-            w->list[i].view.scales = &k;
             if (!show(w, &w->list[i])) program_complain(w->p);
             int last = i + 1 - w->run_count;
             if (w->run_count > 1 && (i + 1) % w->run_count == 0 && !compare(w, &w->list[last]))
@@ -355,7 +620,6 @@ static void show_all(work *w) {
     for (int i = 0; i < w->count; i++) heed_record_free(w->list[i].record);
     w->count = 0;
     w->bytes = 0;
-    free(k.list);
 }
 
 /* Adds an input; it then belongs to the list. */
@@ -392,7 +656,7 @@ static bool take(work *w, const heed_inspection *s) {
     bool words = flag_on(w->p, "words"), ok = r && check_text_size(w, r);
     if (ok && words) { /* whose tokens are chosen as words */
         heed_record *tokens = r;
-        attend_view all = {.p = w->p, .record = r, .block = r->blocks, .query = -1, .key = -1};
+        attend_view all = {.p = w->p, .v = heed_record_view_of(r, -1)};
         r = maps_add(&all, s, r, is_whole(w)) ? heed_record_words(w->p->c, r) : NULL;
         heed_record_free(tokens);
     }

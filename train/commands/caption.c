@@ -66,7 +66,7 @@ static json_t *words_json(const heed_inspection *s) {
 }
 
 /* {layer, rows, cols, weights: a list of rows * cols numbers for each word} */
-static json_t *weights_json(const attend_view *v) {
+static json_t *weights_json(const heed_record_view *v) {
     const heed_record_block *b = v->block;
     const heed_record_axis *grid = &v->record->axes[b->keys];
     json_t *list = json_array();
@@ -74,7 +74,7 @@ static json_t *weights_json(const attend_view *v) {
     for (size_t q = 0; q < square / n; q++) {
         json_t *row = json_array();
         for (size_t i = 0; i < n; i++)
-            json_array_append_new(row, json_number((double)fused_weight(
+            json_array_append_new(row, json_number((double)heed_fused_weight(
                                            b->weights, b->heads, square, v->head, q * n + i)));
         json_array_append_new(list, row);
     }
@@ -94,19 +94,20 @@ static heed_record *capture(const heed_inspection *s, const heed_config *flags, 
 
 /* Reads the attention of the caption's words; for the picture if a path is given, and for o. */
 static bool look(program *p, const heed_inspection *s, const char *path, json_t *o) {
-    attend_view v;
+    heed_record_view v;
     heed_attending layer;
     int layers = 0;
     while (heed_cross_layer(s->run, layers, &layer)) layers++;
     heed_record *r = capture(s, p->flags, layers);
     bool ok = r != NULL;
     if (ok) {
-        v = row_view(p, r, -1);
+        v = heed_record_view_of(r, -1);
         v.layers = layers;
         v.chosen = true;
+        v.cells = flag_on(p, "cells");
         ok = chosen_head(p->c, flag_text(p, "head"), v.block, &v.head);
     }
-    if (ok && *path) ok = attend_draw_picture(&v, flag_on(p, "cells"), false, path);
+    if (ok && *path) ok = heed_record_png(p->c, &v, path);
     if (ok && o && flag_on(p, "weights")) json_object_set_new(o, "attention", weights_json(&v));
     heed_record_free(r);
     return ok;

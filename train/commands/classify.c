@@ -98,9 +98,10 @@ static bool write_overlay(classifier *k, heed_picture *p, const char *name) {
         heed_inspection_picture(&s, k->run, p, name) ? capture_layer(&s, k->p->flags, 0) : NULL;
     bool ok = false;
     if (r) {
-        attend_view v = row_view(k->p, r, s.axes[0].first ? 0 : -1);
+        heed_record_view v = heed_record_view_of(r, s.axes[0].first ? 0 : -1);
         v.layers = layers;
-        ok = attend_draw_picture(&v, flag_on(k->p, "cells"), false, path);
+        v.cells = flag_on(k->p, "cells");
+        ok = heed_record_png(k->p->c, &v, path);
     }
     if (ok && !k->json) printf("  wrote %s\n", path);
     heed_record_free(r);

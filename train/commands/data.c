@@ -2,6 +2,8 @@
 #include "cli/gather.h"
 #include "kinds/training.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const heed_option options[] = {
@@ -12,6 +14,80 @@ static const heed_option options[] = {
 static bool is_typed(const program *p, const char *key) {
     return heed_config_rank(p->flags, key) == HEED_FROM_FLAG;
 }
+
+/* ---- the sheet ---- */
+
+enum { SAMPLES = 8, VERSIONS = 5 };
+
+typedef struct {
+    heed_tile tiles[SAMPLES * (VERSIONS + 1)];
+    unsigned char *pixels; /* of all tiles */
+    char names[SAMPLES][64];
+    int count;
+} samples;
+
+static size_t bytes_of(const heed_image_transform *v) {
+    return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
+}
+
+/* A picture as in evaluation, then as augmented in several epochs. */
+static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
+    const heed_images_info *about = heed_images_about(k);
+    const heed_image_transform *v = &about->view;
+    size_t place = (size_t)index * about->count[HEED_TRAIN_PART] / SAMPLES;
+    heed_picture picture = {0};
+    const char *name;
+    int label;
+    if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
+    size_t n = bytes_of(v);
+    heed_real *x = malloc((n + heed_image_transform_work(&picture, v)) * sizeof *x);
+    if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
+    snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
+    for (int i = 0; x && i <= VERSIONS; i++) {
+        uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
+        heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
+        heed_picture_transform(&picture, v, i ? a : NULL, &draws, x, x + n);
+        unsigned char *pixels = s->pixels + (size_t)s->count * n;
+        for (size_t at = 0; at < n; at++) { /* back to bytes */
+            size_t channel = at % (size_t)v->channels;
+            double y = 255 * ((double)x[at] * v->deviation[channel] + v->mean[channel]);
+            pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
+        }
+        s->tiles[s->count++] =
+            (heed_tile){pixels, v->size, v->size, v->channels, {i ? "" : s->names[index]}};
+    }
+    free(x);
+    heed_picture_free(&picture);
+    return heed_ctx_status(p->c) == HEED_OK;
+}
+
+static bool write_sheet(program *p, heed_images *k, const char *path) {
+    const heed_image_transform *v = &heed_images_about(k)->view;
+    size_t n = bytes_of(v);
+    samples *s = calloc(1, sizeof *s);
+    heed_augment a = heed_augment_of(p->flags);
+    char title[200];
+    heed_text text = {.c = p->c};
+    heed_augment_text(&a, &text);
+    snprintf(title, sizeof title, "before, and in five epochs: %s", text.s ? text.s : "");
+    heed_text_free(&text);
+    if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
+    bool ok = s && s->pixels;
+    if (!ok) heed_fail(p->c, HEED_FAILED, "no memory for a sheet of pictures");
+    for (int i = 0; ok && i < SAMPLES; i++) ok = add_sample(p, k, &a, i, s);
+    ok = ok && heed_sheet_png(p->c,
+                              &(heed_sheet){.title = title,
+                                            .count = s->count,
+                                            .columns = 2 * (VERSIONS + 1),
+                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
+                                            .tiles = s->tiles},
+                              path);
+    if (s) free(s->pixels);
+    free(s);
+    return ok;
+}
+
+/* ---- what to try ---- */
 
 /* Whether a length is typed, beside which train refuses another one. Texts need none. */
 static bool has_length(const program *p) {
@@ -73,7 +149,46 @@ void print_try(const program *p, const heed_model *m, const char *suggestion) {
     print_text(&out);
 }
 
+/* ---- the report ---- */
+
+/* Prints what to try; few: are_few, so that a CNN is suggested, too. */
+static void print_tries(const program *p, const heed_facts *k, bool few) {
+    const heed_model *cnn = find_model(p->models, "cnn");
+    char suggestion[80] = "";
+    if (*k->suggestion) snprintf(suggestion, sizeof suggestion, "--%s", k->suggestion);
+    print_try(p, p->model, suggestion);
+    if (cnn && few) print_try(p, cnn, suggestion);
+}
+
+static void report(program *p, const heed_data *d) {
+    const char *data = data_name(p, heed_config_text(p->flags, "data"));
+    const char *sheet = flag_text(p, "sheet");
+    bool json = flag_on(p, "json");
+    char hint[256];
+    heed_facts k = {.c = p->c};
+    bool few = are_few(p->model, d, p->flags, hint), ok = heed_data_describe(d, p->flags, &k);
+    if (ok && few) heed_fact_add(&k, HEED_FACT, "note", "%s", hint);
+    if (ok && json) {
+        json_t *o = json_pack("{s:s}", "data", data);
+        json_object_update_new(o, facts_json(&k));
+        json_object_set_new(o, "chosen", choices_json(&p->chosen));
+        print_json(p, o);
+    } else if (ok) {
+        print_fact(0, "", "%s", data);
+        putchar('\n');
+        print_facts(p, &k);
+    }
+    if (ok && *sheet && write_sheet(p, d->batches, sheet) && !json) printf("\nwrote %s\n", sheet);
+    if (ok && !json && heed_ctx_status(p->c) == HEED_OK) print_tries(p, &k, few);
+    heed_facts_free(&k);
+}
+
 static void check_data(program *p, const char *data) {
+    if (!reads_data(p->model)) {
+        heed_fail(p->c, HEED_USAGE, "there is nothing to check: %s makes its own data",
+                  p->model->name);
+        return;
+    }
     heed_config_set(p->flags, "data", data, "DATA", HEED_FROM_FLAG);
     if (!reads_pictures(p->model) && *flag_text(p, "sheet")) {
         heed_fail(p->c, HEED_USAGE, "--sheet shows pictures: %s is trained on %s", p->model->name,
@@ -87,7 +202,7 @@ static void check_data(program *p, const char *data) {
     if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
     heed_data *d = heed_train_data(p->c, p->model, p->flags, &how, &p->chosen);
     end_reading(&shown);
-    if (d) kind_of(p->model)->check(p, d);
+    if (d) report(p, d);
     heed_data_close(d);
     heed_run_close(start);
 }

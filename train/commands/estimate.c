@@ -7,7 +7,7 @@
 typedef struct {
     program *p;
     const heed_data *data;
-    const heed_fit_args *a;
+    const heed_train_args *a;
     heed_memory memory;
     int64_t steps, done, untimed;   /* untimed: the first ones of those done */
     size_t params, copied;          /* copied: bytes of inputs that become a file of the run */
@@ -28,7 +28,7 @@ static double time_evaluation(const estimate *e, void *self) {
     double took = 0;
     for (int i = 0; i < 2 && took < LONG; i++) {
         double start = now();
-        heed_evaluate_batch(t, e->a->model, self, e->a->data, (heed_batch_at){.rows = rows}, NULL,
+        heed_evaluate_batch(t, e->a->model, self, e->data, (heed_batch_at){.rows = rows}, NULL,
                             &score);
         took = now() - start;
     }
@@ -52,9 +52,9 @@ static void on_report(void *user, const heed_report *r) {
         e->params = r->params;
         say_memory(e);
         uint64_t limit = (uint64_t)heed_config_int(e->a->config, "eval-batches");
-        uint64_t all = e->a->no_val
+        uint64_t all = e->data->no_val
                            ? 0
-                           : heed_model_eval_batches(e->a->model, r->self, e->a->data,
+                           : heed_model_eval_batches(e->a->model, r->self, e->data,
                                                      (int)heed_config_int(e->a->config, "batch"));
         e->eval_batches = limit && limit < all ? limit : all;
         if (e->eval_batches) e->eval_time = time_evaluation(e, r->self);
@@ -111,15 +111,14 @@ static void print_estimate(const estimate *e, double step, double evals, double 
                e->copied ? ", and the data" : "");
 }
 
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args,
-                       size_t copied) {
-    heed_fit_args a = *args;
-    estimate e = {.p = p, .data = data, .a = args, .copied = copied, .start = now()};
+void estimate_training(program *p, const heed_train_args *args, size_t copied) {
+    heed_train_args a = *args;
+    estimate e = {.p = p, .data = args->opened, .a = args, .copied = copied, .start = now()};
     a.run = NULL;
     a.report = on_report;
     a.stop = enough;
     a.user = &e;
-    heed_fit(p->c, &a);
+    heed_train(p->c, &a);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED && !was_interrupted(NULL)) heed_clear(p->c);
     if (heed_ctx_status(p->c) != HEED_OK) return;
     print_estimate(&e, e.timed / fmax(1, (double)(e.done - e.untimed)), evaluations(&e),

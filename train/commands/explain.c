@@ -1,8 +1,5 @@
 /* explain.c -- heed explain: the attention computation step by step. */
 #include "explain/explain.h"
-#include "kinds/records.h"
-
-#include "explain/hungry_lion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,50 +48,30 @@ static const heed_option options[] = {
 
 /* ---- examples ---- */
 
-void explain_lion(explaining *e) {
-    heed_lesson_args a = lion_args(lion_x);
-    worked labels = {.example = "lion",
-                     .title = "The hungry lion attacked the slow zebra in the tall grass",
-                     .tokens = lion_tokens,
-                     .features = lion_features,
-                     .notes = {lion_queries, lion_offers, lion_passes},
-                     .alike = "The features have the names of the sentence's first ten words, in "
-                              "order, so DET and ADJ occur three times: features of the same name "
-                              "are different numbers.",
-                     .query = 3,
-                     .key = 4};
-    if (worked_make(e, &a, labels)) explain_worked(e);
-}
-
 const example examples[] = {
-    {"lion", "the worked example of a lecture: the hungry lion and the zebra", explain_lion,
-     SHOWS_HEAD},
-    {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v",
-     explain_paris, SHOWS_HEAD},
-    {"mix", "attention without parameters: h = X a", explain_mix, SHOWS_HEAD},
-    {"store", "a key-value store with put and get, hard and soft", explain_store, SHOWS_HEAD},
+    {"lion", "the worked example of a lecture: the hungry lion and the zebra", lion_head, NULL},
+    {"paris", "\"Paris is the capital of ___\" in stages, from z X' X to W_q, W_k, W_v", paris_head,
+     paris_steps},
+    {"mix", "attention without parameters: h = X a", mix_head, mix_steps},
+    {"store", "a key-value store with put and get, hard and soft", store_head, store_steps},
     {"bias", "three patches, with biases: Q = z W_q + B_q, K = z W_k + B_k, V = z W_v + B_v",
-     explain_bias, SHOWS_HEAD},
-    {"beta", "a sweep of beta from the mean to the hard choice", explain_beta, SHOWS_PICTURE},
-    {"variance", "the variance of q'k grows as d; 1/sqrt(d) corrects it", explain_variance,
-     SHOWS_PICTURE},
-    {"shuffle", "the words shuffled: the output is shuffled the same way", explain_shuffle,
-     SHOWS_WORDS},
-    {"heads", "H heads are H layers of one head", explain_heads, SHOWS_PICTURE},
-    {"similarity", "four changes from an MLP similarity to the attention of 2017",
-     explain_similarity, SHOWS_WORDS},
-    {"patches", "a picture as a matrix of patches: x, z and zE", explain_patches, READS_PICTURE},
-    {"conv", "convolutions that are dense layers, a patch embedding among them", explain_conv,
-     SHOWS_WORDS},
-    {"rnn", "recurrences with attention, step by step: h[t], e[t,i], a[t], c[t], s[t], y[t]",
-     explain_rnn, SHOWS_WORDS},
-    {"positions", "the position code E, as numbers and as a picture", explain_positions,
-     SHOWS_PICTURE},
-    {"templates", "a fixed kernel beside weights that depend on the content", explain_templates,
-     SHOWS_PICTURE},
-    {"decoder", "a decoder block: self-attention, cross-attention, 1-convolution", explain_decoder,
-     SHOWS_PICTURE},
-    {"recap", "who sees whom: convolution, recurrence, attention", explain_recap, SHOWS_PICTURE},
+     bias_head, NULL},
+    {"beta", "a sweep of beta from the mean to the hard choice", NULL, beta_steps},
+    {"variance", "the variance of q'k grows as d; 1/sqrt(d) corrects it", NULL, variance_steps},
+    {"shuffle", "the words shuffled: the output is shuffled the same way", NULL, shuffle_steps},
+    {"heads", "H heads are H layers of one head", NULL, heads_steps},
+    {"similarity", "four changes from an MLP similarity to the attention of 2017", NULL,
+     similarity_steps},
+    {"patches", "a picture as a matrix of patches: x, z and zE", NULL, patches_steps},
+    {"conv", "convolutions that are dense layers, a patch embedding among them", NULL, conv_steps},
+    {"rnn", "recurrences with attention, step by step: h[t], e[t,i], a[t], c[t], s[t], y[t]", NULL,
+     rnn_steps},
+    {"positions", "the position code E, as numbers and as a picture", NULL, positions_steps},
+    {"templates", "a fixed kernel beside weights that depend on the content", NULL,
+     templates_steps},
+    {"decoder", "a decoder block: self-attention, cross-attention, 1-convolution", NULL,
+     decoder_steps},
+    {"recap", "who sees whom: convolution, recurrence, attention", NULL, recap_steps},
     {0},
 };
 
@@ -132,7 +109,7 @@ static void list_examples(explaining *e) {
         json_array_append_new(list, json_pack("{s:s, s:s}", "name", k->name, "help", k->help));
         heed_text_add(&e->out, "  %-12s ", k->name);
         heed_label_words(k->help, 15, e->look.width, &e->out);
-        gap(e);
+        heed_text_add(&e->out, "\n");
     }
     if (e->json)
         print_exact(e, json_pack("{s:o}", "examples", list));
@@ -140,83 +117,115 @@ static void list_examples(explaining *e) {
         json_decref(list);
 }
 
-/* The blanks of each part: 1 for a cell left blank, 2 for one filled in. */
-static json_t *blanks_json(const explaining *e) {
-    json_t *o = json_object();
-    for (int k = 0; k < HEED_LESSON_COUNT; k++) {
-        const heed_matrix *m = &e->w.lesson.part[k];
-        json_t *rows = json_array(), *row = NULL;
-        for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) {
-            if (i % m->cols == 0) json_array_append_new(rows, row = json_array());
-            json_array_append_new(row, json_integer(e->blank[k][i]));
-        }
-        if (e->blank[k])
-            json_object_set_new(o, heed_lesson_name((heed_lesson_part)k), rows);
-        else
-            json_decref(rows);
+/* ---- showing ---- */
+
+/* Marks a share of the cells of each matrix, at least one, which depends only on the seed. */
+static void choose_blanks(explaining *e) {
+    static const heed_lesson_part asked[] = {HEED_LESSON_Q,       HEED_LESSON_K,
+                                             HEED_LESSON_V,       HEED_LESSON_RAW,
+                                             HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
+    double share = heed_config_real(e->p->flags, "blanks");
+    unsigned char flag = e->solution ? 2 : 1;
+    e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const heed_matrix *m = &e->w.lesson.part[asked[i]];
+        size_t n = (size_t)m->rows * (size_t)m->cols;
+        heed_random r = heed_random_at(e->seed, heed_lesson_name(asked[i]), 0, 0);
+        unsigned char *flags = e->blank[asked[i]] = keep(e, calloc(n, 1));
+        for (size_t at = 0; at < n; at++)
+            if (heed_random_uniform(&r, at) < share) flags[at] = flag;
+        flags[heed_random_below(&r, n, (uint32_t)n)] = flag;
     }
-    return o;
 }
 
-static json_t *whole_json_of(explaining *e) {
-    json_t *o = worked_json(e);
+/* The list of the example's own steps, or that of the head's. */
+static void make_list(explaining *e, bool own) {
+    e->count = 0;
+    own ? e->own(e) : head_steps(e);
+}
+
+/* Prints a head or a list as JSON. */
+static void show_json(explaining *e, bool own) {
+    json_t *o = e->head ? worked_json(e) : json_pack("{s:o}", "example", json_text(e->name));
+    if (own) json_object_set_new(o, "steps", list_json(e));
     if (flag_on(e->p, "backward")) json_object_set_new(o, "backward", backward_json(e));
-    if (e->blank[HEED_LESSON_Q]) {
-        char name[48];
-        json_object_set_new(o, "sheet", json_string(sheet_name(e, name)));
-        json_object_set_new(o, "blanks", blanks_json(e));
-        sheet_hide(e, o);
-    }
-    return o;
+    print_exact(e, o);
 }
 
-/* The page opens at the head, and at the cell of --cell. */
-static bool write_html(explaining *e, const char *path) {
-    char link[2 * PAGE_LINK_SIZE];
-    const char *head = e->page_link ? e->page_link : "";
-    bool scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
-    snprintf(link, sizeof link, "%s%sspot=%s+%d+%d", head, *head ? "&" : "",
-             scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part), e->row, e->col);
-    json_t *o = whole_json_of(e);
-    char *steps = json_dumps(o, JSON_REAL_PRECISION(17) | JSON_COMPACT);
-    json_decref(o);
-    heed_page page = {.count = e->record && !flag_on(e->p, "exercise"),
-                      .records = e->record,
-                      .steps = steps,
-                      .opening = e->row ? link : e->page_link};
-    bool ok = steps && heed_page_write(e->c, &page, path);
-    free(steps);
-    return ok;
+/* What is said instead of the steps where files have them. */
+static void put_summary(explaining *e) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    if (e->sheet) put_words(e, "%s, %d blanks", sheet_name(e), sheet_blanks(e));
+    put_words(e, "%s%s%s: %d tokens have %d numbers, queries and keys %d, values %d%s.",
+              e->w.layer ? e->title : "", e->w.layer ? ": " : "", safe_title(e, e->w.title),
+              a->sources, a->memory, a->key, a->value,
+              e->w.lesson.self ? "" : "; the queries come from other tokens");
+    put_words(e, "Without --html, --tex and --png the steps are printed.");
 }
 
-static void show(explaining *e) {
-    static const char *const of_steps[] = {"cell", "step", "backward", "learn", "notation"};
+/* Shows the example in the forms that the settings ask for. */
+static void show_example(explaining *e) {
+    static const char *const of_head[] = {"cell", "backward", "learn", "notation"};
     const char *html = flag_text(e->p, "html"), *tex = flag_text(e->p, "tex");
-    bool solution = flag_on(e->p, "solution"), sheet = solution || flag_on(e->p, "exercise");
-    /* The example prints its own text unless a setting of the ten steps is given. */
-    bool own = e->own_text != NULL;
-    for (size_t i = 0; i < sizeof of_steps / sizeof *of_steps; i++)
-        own = own && !flag_given(e->p, of_steps[i]);
-    bool files = *html || *tex || *flag_text(e->p, "png");
-    own = own && !sheet;
-    if (sheet && !sheet_open(e, solution)) return;
-    if (!e->json && own)
-        e->own_text(e);
-    else if (!e->json && files && !e->step)
-        explain_summary(e);
-    else if (!e->json)
-        sheet ? explain_sheet(e, solution) : explain_steps(e);
-    if (files && !e->json && (own || e->step)) gap(e);
-    if (!write_weights(e)) return;
-    bool wrote_html = *html && write_html(e, html), wrote_tex = *tex && write_tex(e, tex);
-    if (wrote_html && !e->json) heed_text_add(&e->out, "wrote %s\n", html);
-    if (wrote_tex && !e->json) heed_text_add(&e->out, "wrote %s\n", tex);
-    if (e->json && heed_ctx_status(e->c) == HEED_OK) print_exact(e, whole_json_of(e));
+    const char *png = flag_text(e->p, "png");
+    /* The example has steps of its own unless a setting of the head's steps is given. */
+    bool own = e->own && !e->sheet, files = *html || *tex || *png;
+    for (size_t i = 0; i < sizeof of_head / sizeof *of_head; i++)
+        own = own && !(e->head && flag_given(e->p, of_head[i]));
+    if (e->head && (!apply_settings(e) || !explain_learn(e))) return;
+    if (e->sheet) choose_blanks(e);
+    make_list(e, own);
+    if (!e->head && e->columns) turn_list(e);
+    if (heed_ctx_status(e->c) != HEED_OK || (*png && !write_png(e, png)) ||
+        (*tex && !write_tex(e, tex)))
+        return;
+    if (e->json) {
+        show_json(e, own);
+    } else if (files && !own && !e->step) {
+        put_summary(e);
+    } else
+        list_text(e);
+    if (*html) {
+        if (!e->head && e->columns) make_list(e, true); /* as rows: the page turns it */
+        if (!write_html(e, html)) return;
+    }
+    if (e->json || !files) return;
+    heed_text_add(&e->out, "\n");
+    if (*html) heed_text_add(&e->out, "wrote %s\n", html);
+    if (*tex) heed_text_add(&e->out, "wrote %s\n", tex);
+    if (*png) heed_text_add(&e->out, "wrote %s\n", png);
 }
 
-void explain_worked(explaining *e) {
-    if (apply_settings(e) && explain_learn(e)) show(e);
-    sheet_close(e);
+bool accepts(explaining *e, const char *name) {
+    static const char *const any[] = {"list",  "precision", "seed", "png",  "json",    "patch",
+                                      "whole", "step",      "tex",  "html", "notation"};
+    const heed_config *f = e->p->flags;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *flag = heed_config_at(f, i, &value)->name;
+        bool known = heed_config_rank(f, flag) == HEED_FROM_DEFAULT;
+        for (size_t k = 0; k < sizeof any / sizeof *any; k++) known |= strcmp(any[k], flag) == 0;
+        if (!known)
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s: example %s has no single head to change; hint: `explain paris` "
+                             "(or lion, mix, store, bias)",
+                             flag, name);
+    }
+    return true;
+}
+
+static void show_builtin(explaining *e, const example *k) {
+    bool pictures = strcmp(k->name, "patches") == 0;
+    if (e->input && !pictures)
+        heed_fail(e->c, HEED_USAGE, "one argument too many: %s: example %s has no input", e->input,
+                  k->name);
+    else if (flag_given(e->p, "patch") && !pictures)
+        heed_fail(e->c, HEED_USAGE, "--patch: example %s has no patches; hint: `explain patches`",
+                  k->name);
+    else if (k->open ? k->open(e) : accepts(e, k->name)) {
+        e->name = k->name;
+        e->own = k->steps;
+        show_example(e);
+    }
 }
 
 /* ---- the command ---- */
@@ -232,7 +241,7 @@ static bool check_settings(const explaining *e) {
     static const char *const not_of_sheets[] = {"step", "backward", "json", "learn"};
     static const char *const of_runs[] = {"layer", "head", "stack", "whole"};
     const program *p = e->p;
-    bool exercise = flag_on(p, "exercise"), sheet = exercise || flag_on(p, "solution");
+    bool exercise = flag_on(p, "exercise"), sheet = e->sheet;
     bool whole = flag_on(p, "whole");
     if (exercise && *flag_text(p, "png"))
         return heed_fail(e->c, HEED_USAGE,
@@ -275,13 +284,13 @@ static void explain_asked(explaining *e) {
                   "of it",
                   from, from);
     } else if (*from) {
-        if (example_read(e, from)) explain_worked(e);
+        if (example_read(e, from)) show_example(e);
     } else if (of_run(p)) {
-        explain_run(e, name, p->argc == 2 ? p->argv[1] : NULL);
+        explain_run(e, name, p->argc == 2 ? p->argv[1] : NULL, show_example);
     } else {
         const example *k = find_example(p->c, name);
         e->input = p->argc == 2 ? p->argv[1] : NULL;
-        if (k && lesson_accepts(e, k)) k->run(e);
+        if (k) show_builtin(e, k);
     }
 }
 
@@ -294,6 +303,8 @@ static void explain(program *p) {
     e.json = flag_on(p, "json");
     e.columns = strcmp(flag_text(p, "notation"), "columns") == 0;
     e.step = flag_on(p, "step");
+    e.solution = flag_on(p, "solution");
+    e.sheet = e.solution || flag_on(p, "exercise");
     e.seed = (uint64_t)heed_config_int(p->flags, "seed");
     if (flag_on(p, "list") && p->argc > 0)
         heed_fail(p->c, HEED_USAGE, "--list prints all examples: expected no %s", p->argv[0]);
@@ -301,14 +312,11 @@ static void explain(program *p) {
         list_examples(&e);
     else
         explain_asked(&e);
-    if (*flag_text(p, "png") && !e.json && !flag_on(p, "list"))
-        heed_text_add(&e.out, "wrote %s\n", flag_text(p, "png"));
     if (heed_ctx_status(p->c) == HEED_OK)
         print_text(&e.out);
     else
         heed_text_free(&e.out);
-    json_decref(e.learned);
-    worked_free(&e.w);
+    explaining_free(&e);
 }
 
 const command cmd_explain = {

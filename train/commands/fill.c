@@ -30,11 +30,11 @@ static void print_guesses(const heed_record_guess *g) {
 /* Prints one mask, or appends it as {position, predictions, attention}. */
 static bool show_mask(program *p, const heed_record *r, const heed_record_guess *g, json_t *masks) {
     bool looks = flag_on(p, "attention");
-    attend_view v = row_view(p, r, g->query);
+    heed_record_view v = heed_record_view_of(r, g->query);
     if (!masks) {
         print_guesses(g);
         putchar('\n');
-        if (looks && !attend_print_row(&v, NULL)) return false;
+        if (looks && !attend_print_row(p, &v, NULL)) return false;
         if (looks) putchar('\n');
         return true;
     }
@@ -43,7 +43,7 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
         json_array_append_new(list,
                               json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
     json_t *o = json_pack("{s:i, s:o}", "position", g->query + 1, "predictions", list);
-    if (looks) json_object_set_new(o, "attention", attend_row_json(&v));
+    if (looks) json_object_set_new(o, "attention", attend_row_json(p, &v));
     json_array_append_new(masks, o);
     return heed_ctx_status(p->c) == HEED_OK;
 }

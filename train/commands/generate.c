@@ -161,13 +161,13 @@ static bool attend(stream *s, int context, json_t **result) {
     heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
                               ? capture_layer(&seen, s->p->flags, 0)
                               : NULL;
-    attend_view v = row_view(s->p, record, n - from - 1);
-    if (record && result) *result = attend_row_json(&v);
+    heed_record_view v = heed_record_view_of(record, n - from - 1);
+    if (record && result) *result = attend_row_json(s->p, &v);
     if (record && !result) {
         char number[16];
         putchar('\n');
-        attend_print_row(&v, s->count > s->prompt_tokens ? heed_class_label(r, s->ids[n], number)
-                                                         : NULL);
+        attend_print_row(
+            s->p, &v, s->count > s->prompt_tokens ? heed_class_label(r, s->ids[n], number) : NULL);
     }
     heed_record_free(record);
     heed_inspection_free(&seen);

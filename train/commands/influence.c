@@ -169,21 +169,22 @@ static bool draw_over(const work *w, const look *l) {
                                     "shown. "
                                   : "",
              of, l->how.s);
-    heed_overlay o = {.title = title ? file_name(title) : NULL,
-                      .subtitle = l->name,
-                      .note = note,
-                      .pixels = shown->pixels,
-                      .width = shown->width,
-                      .height = shown->height,
-                      .channels = shown->channels,
-                      .rows = x->rows,
-                      .cols = x->cols,
-                      .count = 1,
-                      .maps = (const heed_real *const[]){share},
-                      .captions = (const char *const[]){caption},
-                      .of = "the sum"};
-    bool ok = share && (!*png || heed_overlay_png(w->p->c, &o, png)) &&
-              (!*svg || heed_overlay_svg(w->p->c, &o, svg));
+    heed_tile under = {shown->pixels, shown->width, shown->height, shown->channels, {0}};
+    heed_heatmap map = {.rows = 1,
+                        .cols = x->rows * x->cols,
+                        .values = share,
+                        .row_labels = (const char *const[]){caption},
+                        .unit = "of the sum (1 = 100 %)",
+                        .uniform = 1.0 / (x->rows * x->cols),
+                        .grid_cols = x->cols,
+                        .picture = &under};
+    heed_panels o = {.title = title ? file_name(title) : NULL,
+                     .subtitle = l->name,
+                     .note = note,
+                     .count = 1,
+                     .maps = &map};
+    bool ok = share && (!*png || heed_panels_png(w->p->c, &o, png)) &&
+              (!*svg || heed_panels_svg(w->p->c, &o, svg));
     free(share);
     return ok;
 }

@@ -95,6 +95,16 @@ static void banner_decay(const progress *g, const heed_store *s) {
                    heed_format_count(n, (uint64_t)heed_config_int(g->f, "freeze-steps")));
 }
 
+static void banner_data(const progress *g) {
+    heed_facts facts = {.c = g->p->c, .brief = true};
+    char hint[256];
+    if (!reads_data(g->p->model)) return;
+    banner_row("data", "%s", heed_config_text(g->f, "data"));
+    if (heed_data_describe(g->data, g->f, &facts)) banner_facts(g->p, &facts);
+    if (are_few(g->p->model, g->data, g->f, hint)) banner_row("note", "%s", hint);
+    heed_facts_free(&facts);
+}
+
 static void banner(progress *g, const heed_report *r) {
     const heed_ctx *c = heed_store_ctx(r->store);
     char n1[32], n2[32];
@@ -104,8 +114,7 @@ static void banner(progress *g, const heed_report *r) {
     heed_label_words(g->p->model->help, (int)strlen(name) + 2, line_width(stderr), &help);
     fprintf(stderr, "%s%s%s  %s\n", bold(), name, plain(), help.s ? help.s : "");
     heed_text_free(&help);
-    const data_kind *kind = kind_of(g->p->model);
-    if (kind->banner) kind->banner(g->p->model, g->data, g->f);
+    banner_data(g);
     banner_row("model", "%s parameters, %s in all: weights, gradients, optimizer, one step",
                heed_format_count(n1, r->params), heed_format_bytes(n2, (double)r->bytes));
     banner_choices(&g->p->chosen);

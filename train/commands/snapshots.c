@@ -104,7 +104,7 @@ static int usual_query(const show *w) {
 static bool choose(show *w) {
     heed_ctx *c = w->p->c;
     const heed_record *r = w->records[0];
-    char head[48], count[32];
+    char head[HEED_WORDS], count[32];
     w->block = chosen_block(c, w->p->argv[0], w->p->flags, r->blocks, r->block_count);
     if (w->block < 0) return false;
     const heed_record_block *b = block_of(w);
@@ -118,7 +118,8 @@ static bool choose(show *w) {
         chosen_query(c, flag_text(w->p, "query"), w->query_axis, other, 1, &w->query) < 0)
         return false;
     if (w->query < 0) w->query = usual_query(w);
-    snprintf(w->of, sizeof w->of, "layer %d, %s", b->layer + 1, head_words(b, w->head, head));
+    snprintf(w->of, sizeof w->of, "layer %d, %.64s", b->layer + 1,
+             heed_head_words(b, w->head, head));
     size_t n = (size_t)w->queries * (size_t)w->keys;
     w->weights = allocate(c, (size_t)w->count * n, sizeof *w->weights, "weights");
     w->step = allocate(c, (size_t)w->count, sizeof *w->step, "labels");
@@ -130,7 +131,7 @@ static bool choose(show *w) {
         w->steps[i] = w->step[i];
         b = &w->records[i]->blocks[w->block];
         for (size_t k = 0; k < n; k++)
-            w->weights[(size_t)i * n + k] = fused_weight(b->weights, b->heads, n, w->head, k);
+            w->weights[(size_t)i * n + k] = heed_fused_weight(b->weights, b->heads, n, w->head, k);
     }
     return true;
 }
@@ -142,14 +143,14 @@ static bool choose(show *w) {
 static bool print_query(const show *w) {
     heed_ctx *c = w->p->c;
     size_t cols = (size_t)(block_of(w)->causal ? w->query + 1 : w->keys);
-    char title[400], place[QUERY_SIZE];
+    char title[400], place[HEED_WORDS];
     heed_real *rows = allocate(c, (size_t)w->count * cols, sizeof *rows, "weights");
     for (int i = 0; rows && i < w->count; i++) {
         size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
         memcpy(rows + (size_t)i * cols, w->weights + from, cols * sizeof *rows);
     }
     snprintf(title, sizeof title, "attention of %s, while the model learned, %s",
-             place_words(c, w->query_axis, w->query, place), w->of);
+             heed_place_words(w->query_axis, w->query, place), w->of);
     bool ok = rows && print_heatmap(c, (heed_heatmap){.title = title,
                                                       .rows = w->count,
                                                       .cols = (int)cols,

@@ -95,8 +95,7 @@ static void print_tokenizer(program *p, const heed_tokenizer *k, const char *pat
 /* Refuses to replace a run's tokenizer, which belongs to its weights, and any other one without
  * --force. */
 static bool check_out(program *p, const char *out) {
-    static const char *const names[] = {"config.conf", "heed-tokenizer.json", "tokenizer.json",
-                                        "vocab.json", "vocab.txt"};
+    static const char *const names[] = {"config.conf", "tokenizer.json", "vocab.json", "vocab.txt"};
     if (strcmp(p->argv[0], "-") != 0 && !path_exists(p->c, p->argv[0])) return false;
     if (!*out)
         return heed_fail(p->c, HEED_USAGE,

@@ -228,34 +228,28 @@ static void failed(program *p, const training *t, const progress *g, const heed_
 
 /* Trains on open data. */
 static void fit(program *p, const training *t, const heed_data *data, progress *g) {
-    heed_fit_args a = {.model = t->model,
-                       .config = t->f,
-                       .data = data,
-                       .data_checksum = data->checksum,
-                       .tokenizer = data->tokenizer,
-                       .source = data->source,
-                       .labels = data->labels,
-                       .label_count = data->label_count,
-                       .run = t->run,
-                       .no_val = data->no_val,
-                       .resume = t->resume,
-                       .force = t->force,
-                       .keep = t->inputs && *t->inputs->path ? t->inputs->path : NULL,
-                       .from = t->from,
-                       .models = p->models,
-                       .report = progress_report,
-                       .stop = was_interrupted,
-                       .user = g,
-                       .cluster = p->cluster.processes};
+    heed_train_args a = {.model = t->model,
+                         .opened = data,
+                         .config = t->f,
+                         .run = t->run,
+                         .resume = t->resume,
+                         .force = t->force,
+                         .keep = t->inputs && *t->inputs->path ? t->inputs->path : NULL,
+                         .from = t->from,
+                         .models = p->models,
+                         .report = progress_report,
+                         .stop = was_interrupted,
+                         .user = g,
+                         .cluster = p->cluster.processes};
     double start = now();
     catch_interrupt();
     if (t->estimate) {
-        estimate_training(p, data, &a, t->inputs ? t->inputs->bytes : 0);
+        estimate_training(p, &a, t->inputs ? t->inputs->bytes : 0);
         return;
     }
     prepare_to_end(p, t);
     catch_broken_pipe();
-    heed_fit_result r = heed_fit(p->c, &a);
+    heed_fit_result r = heed_train(p->c, &a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
     if (heed_ctx_status(p->c) != HEED_FAILED) progress_end(g);

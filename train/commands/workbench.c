@@ -54,14 +54,17 @@ static bool contains(const char *list, const char *name) {
 
 bool workbench_check(const workbench *w) {
     static const char step[] = "batch lora lora-alpha lora-targets all-rows recompute whole-logits";
-    for (const heed_option *o = heed_fit_options; o->name; o++)
-        if (heed_config_rank(w->f, o->name) == HEED_FROM_FLAG && !contains(step, o->name) &&
-            !contains(w->reads, o->name))
+    for (int i = 0; i < heed_config_count(w->f); i++) {
+        const char *key = heed_config_at(w->f, i, NULL)->name;
+        if (heed_config_rank(w->f, key) == HEED_FROM_FLAG &&
+            heed_option_find(heed_fit_options, key) && !contains(step, key) &&
+            !contains(w->reads, key))
             return heed_fail(w->c, HEED_USAGE,
                              "`%s` has no effect here: expected a setting of the model or of a "
                              "step, found one of a training run",
-                             o->name);
-    return heed_model_check(w->model, w->f);
+                             key);
+    }
+    return heed_config_check(w->f);
 }
 
 bool workbench_open(workbench *w) {

@@ -2,14 +2,20 @@
 #include "explain/explain.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the loss ---- */
+/* The loss L = 1/2 sum (output - target)^2 or, for a head with W_h and no target, the same of the
+ * layer's output, and its gradients. */
+typedef struct {
+    bool layer, norm;       /* the loss is of the layer's output, which a norm computes */
+    heed_lesson_part end;   /* the part that the loss is of */
+    const double *target;   /* what that is compared with; NULL: zeros */
+    heed_lesson_gradient g; /* heed_lesson_gradient_free */
+    double loss;
+} backward_pass;
 
-/* The loss L = 1/2 sum d^2 of l, a head like that of e. d: gets its gradient by the part that the
- * loss is of, or NULL. */
+/* The loss of l, a head like that of e. d: gets its gradient by the part that it is of, or NULL. */
 static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
     const heed_matrix *y = &l->part[b->end];
     double sum = 0;
@@ -21,126 +27,29 @@ static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
     return sum;
 }
 
-/* ---- gradients by part ---- */
+static bool compute(explaining *e, backward_pass *b) {
+    const heed_lesson *l = &e->w.lesson;
+    *b = (backward_pass){.end = HEED_LESSON_OUTPUT, .target = e->w.target};
+    b->layer = has_part(&e->w, HEED_LESSON_W_H) && !e->w.target;
+    b->norm = b->layer && has_part(&e->w, HEED_LESSON_NORMED);
+    if (b->layer) b->end = b->norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
+    if (b->norm) b->target = l->part[HEED_LESSON_X].x;
+    heed_matrix d = matrix_new(e, l->part[b->end].rows, l->part[b->end].cols);
+    b->loss = loss_of(b, l, d.x);
+    return b->layer ? heed_lesson_backward_layer(e->c, l, d.x, &b->g)
+                    : heed_lesson_backward(e->c, l, d.x, NULL, &b->g);
+}
 
-static const struct {
-    const char *name;
-    size_t at; /* in heed_lesson_gradient */
-} gradients[] = {
-    [HEED_LESSON_X] = {"dX", offsetof(heed_lesson_gradient, x)},
-    [HEED_LESSON_Z] = {"dZ", offsetof(heed_lesson_gradient, z)},
-    [HEED_LESSON_W_Q] = {"dW_Q", offsetof(heed_lesson_gradient, w_q)},
-    [HEED_LESSON_W_K] = {"dW_K", offsetof(heed_lesson_gradient, w_k)},
-    [HEED_LESSON_W_V] = {"dW_V", offsetof(heed_lesson_gradient, w_v)},
-    [HEED_LESSON_B_Q] = {"dB_Q", offsetof(heed_lesson_gradient, b_q)},
-    [HEED_LESSON_B_K] = {"dB_K", offsetof(heed_lesson_gradient, b_k)},
-    [HEED_LESSON_B_V] = {"dB_V", offsetof(heed_lesson_gradient, b_v)},
-    [HEED_LESSON_Q] = {"dQ", offsetof(heed_lesson_gradient, q)},
-    [HEED_LESSON_K] = {"dK", offsetof(heed_lesson_gradient, k)},
-    [HEED_LESSON_V] = {"dV", offsetof(heed_lesson_gradient, v)},
-    [HEED_LESSON_Q_R] = {"dQ_R", offsetof(heed_lesson_gradient, q_r)},
-    [HEED_LESSON_K_R] = {"dK_R", offsetof(heed_lesson_gradient, k_r)},
-    [HEED_LESSON_RAW] = {"dR", offsetof(heed_lesson_gradient, raw)},
-    [HEED_LESSON_SCORES] = {"dS", offsetof(heed_lesson_gradient, scores)},
-    [HEED_LESSON_WEIGHTS] = {"dP", offsetof(heed_lesson_gradient, weights)},
-    [HEED_LESSON_OUTPUT] = {"dO", offsetof(heed_lesson_gradient, output)},
-    [HEED_LESSON_W_H] = {"dW_h", offsetof(heed_lesson_gradient, w_h)},
-    [HEED_LESSON_B_O] = {"dB_O", offsetof(heed_lesson_gradient, b_o)},
-    [HEED_LESSON_GAIN] = {"dgain", offsetof(heed_lesson_gradient, gain)},
-    [HEED_LESSON_BIAS] = {"dbias", offsetof(heed_lesson_gradient, bias)},
-    [HEED_LESSON_ALL] = {"dU", offsetof(heed_lesson_gradient, all)},
-    [HEED_LESSON_NORMED] = {"dY", offsetof(heed_lesson_gradient, normed)},
+static const char *const names[HEED_LESSON_COUNT] = {
+    [HEED_LESSON_X] = "dX",       [HEED_LESSON_Z] = "dZ",       [HEED_LESSON_W_Q] = "dW_Q",
+    [HEED_LESSON_W_K] = "dW_K",   [HEED_LESSON_W_V] = "dW_V",   [HEED_LESSON_B_Q] = "dB_Q",
+    [HEED_LESSON_B_K] = "dB_K",   [HEED_LESSON_B_V] = "dB_V",   [HEED_LESSON_Q] = "dQ",
+    [HEED_LESSON_K] = "dK",       [HEED_LESSON_V] = "dV",       [HEED_LESSON_Q_R] = "dQ_R",
+    [HEED_LESSON_K_R] = "dK_R",   [HEED_LESSON_RAW] = "dR",     [HEED_LESSON_SCORES] = "dS",
+    [HEED_LESSON_WEIGHTS] = "dP", [HEED_LESSON_OUTPUT] = "dO",  [HEED_LESSON_W_H] = "dW_h",
+    [HEED_LESSON_B_O] = "dB_O",   [HEED_LESSON_GAIN] = "dgain", [HEED_LESSON_BIAS] = "dbias",
+    [HEED_LESSON_ALL] = "dU",     [HEED_LESSON_NORMED] = "dY",
 };
-
-static const heed_matrix *gradient_of(const backward_pass *b, heed_lesson_part part) {
-    return (const void *)((const char *)&b->g + gradients[part].at);
-}
-
-/* ---- a cell by finite difference ---- */
-
-static double loss_with(explaining *e, const backward_pass *b, const backward_check *k,
-                        double change) {
-    heed_lesson l;
-    double loss = (double)NAN;
-    if (heed_lesson_make(e->c, &e->w.lesson.args, &l)) {
-        l.part[k->part].x[k->row * l.part[k->part].cols + k->col] += change;
-        heed_lesson_compute(&l);
-        loss = loss_of(b, &l, NULL);
-    }
-    heed_lesson_free(&l);
-    return loss;
-}
-
-/* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
-static void check_cell(explaining *e, backward_pass *b, heed_lesson_part part) {
-    const heed_matrix *d = gradient_of(b, part);
-    backward_check k = {.part = part, .row = largest_row(d), .step = 1e-5};
-    k.col = largest_in_row(d, k.row);
-    k.value = heed_matrix_at(&e->w.lesson.part[part], k.row, k.col);
-    k.gradient = heed_matrix_at(d, k.row, k.col);
-    k.up = loss_with(e, b, &k, k.step);
-    k.down = loss_with(e, b, &k, -k.step);
-    k.difference = (k.up - k.down) / (2 * k.step);
-    b->check[b->checks++] = k;
-}
-
-/* Checks one cell of W_Q, whose gradient depends on all others, and of each matrix that only a
- * layer has. */
-static void check_cells(explaining *e, backward_pass *b) {
-    check_cell(e, b, HEED_LESSON_W_Q);
-    if (!b->layer) return;
-    check_cell(e, b, HEED_LESSON_W_H);
-    if (has_bias(e, HEED_LESSON_B_O)) check_cell(e, b, HEED_LESSON_B_O);
-    if (!b->norm) return;
-    check_cell(e, b, HEED_LESSON_GAIN);
-    check_cell(e, b, HEED_LESSON_BIAS);
-}
-
-const char *backward_check_name(const explaining *e, const backward_check *k, char text[160]) {
-    const char *const *rows = row_labels_of(&e->w, k->part);
-    char row[64], col[64];
-    short_label(col, col_labels_of(&e->w, k->part)[k->col]);
-    snprintf(text, 160, "[%s%s%s]", rows ? short_label(row, rows[k->row]) : "", rows ? ", " : "",
-             col);
-    return text;
-}
-
-/* ---- the steps ---- */
-
-/* The first step: the loss and its gradient. */
-static void describe_loss(const explaining *e, backward_pass *b) {
-    char loss[32];
-    heed_matrix one = {1, 1, &b->loss};
-    const char *d = b->norm ? "dY" : b->layer ? "dU" : "dO", *note = "";
-    if (b->norm)
-        note = ", for Y = LN(X + all heads): how far the layer moves its tokens";
-    else if (b->layer)
-        note = ": how far the layer moves its tokens";
-    else if (!b->target)
-        note = ", with a target of 0";
-    b->of = b->norm ? "Y" : b->layer ? "all heads" : e->columns ? "H" : "output";
-    b->minus = b->norm ? " - X" : b->layer ? "" : " - target";
-    snprintf(b->of_loss, sizeof b->of_loss,
-             "Backward from here. The loss is L = 1/2 sum (%s%s)^2 = %s%s. %s says how L changes "
-             "with each number of %s; every gradient below has the shape of what it belongs to.%s",
-             b->of, b->minus, number_text(loss, b->loss, matrix_digits(&one, e->look.precision)),
-             note, d, b->layer ? b->of : "the output",
-             has_layer(&e->w) && !b->layer
-                 ? " W_h stands behind the output and has no part in this loss: a target is given."
-                 : "");
-}
-
-static void describe_softmax(const explaining *e, backward_pass *b) {
-    const char *line = e->columns ? "column" : "row";
-    snprintf(b->of_softmax, sizeof b->of_softmax,
-             "The weights of a %s sum to 1: what one gains the others lose, so each %s of dS sums "
-             "to 0. Where a weight is 0 or 1 nothing flows: attention that is all or nothing "
-             "learns no more.%s",
-             line, line,
-             e->w.lesson.args.hard ? " A hard selection has no slope; here, as in training, dS is "
-                                     "that of the softmax of the same scores."
-                                   : "");
-}
 
 /* A factor is a part, its transpose, or the gradient of a part or its transpose. */
 typedef enum { NO_TERM, PLAIN_PART, TURNED, GRADIENT, TURNED_GRADIENT } term_kind;
@@ -166,19 +75,17 @@ static const factors products[HEED_LESSON_COUNT] = {
     [HEED_LESSON_W_V] = {HEED_LESSON_Z, TURNED, HEED_LESSON_V, GRADIENT},
 };
 
-/* Those of a gradient; NULL: there are none. Of rotated queries and keys the gradients are
- * products, and those of Q and K are these rotated back. */
-static const factors *factors_of_gradient(const explaining *e, heed_lesson_part part) {
-    bool back = is_rotary(&e->w) && (part == HEED_LESSON_Q || part == HEED_LESSON_K);
-    return back || !products[part].left_kind ? NULL : &products[part];
-}
-
 /* When a step is taken: with any loss, that of the head or that of the layer, which ends with the
  * sum of the heads or with a norm; by whether keys are made of X or of Z; and with rotary positions
  * or without. A bias must also be there. */
 enum { ALWAYS, OF_HEAD, OF_LAYER, OF_SUM, OF_NORM, OF_X, OF_Z, ROTARY, UNROTATED };
 
-static const backward_step steps[] = {
+static const struct {
+    int when;
+    heed_lesson_part part;
+    const char *title, *rows, *columns; /* "Values", and the formula in either notation */
+    const char *words;                  /* or NULL */
+} steps[] = {
     {OF_HEAD, HEED_LESSON_OUTPUT, "Loss", "dO = output - target", "dO = H - target", NULL},
     {OF_SUM, HEED_LESSON_ALL, "Loss", "dU = all heads", "dU = all heads", NULL},
     {OF_NORM, HEED_LESSON_NORMED, "Loss", "dY = Y - X", "dY = Y - X", NULL},
@@ -237,195 +144,227 @@ static const backward_step steps[] = {
     {OF_Z, HEED_LESSON_Z, "Memory", "dZ = dK W_K' + dV W_V'", "dZ = W_K dK + W_V dV", NULL},
 };
 
-/* The words of a step that depend on the loss. */
-static const char *words_of(const backward_pass *b, const backward_step *s) {
-    if (!b->count) return b->of_loss;
-    if (s->part == HEED_LESSON_SCORES) return b->of_softmax;
-    if (s->part != HEED_LESSON_X) return s->words;
-    return b->layer ? "What goes back through this head to the layer before, or to the word "
-                      "vectors; dU goes there too, past the heads."
-                    : "What goes back to the layer before, or to the word vectors.";
+/* Whether a step is taken. */
+static bool runs(const explaining *e, const backward_pass *b, size_t i) {
+    bool self = e->w.lesson.self, rotary = has_part(&e->w, HEED_LESSON_Q_R);
+    const bool when[] = {[ALWAYS] = true,       [OF_HEAD] = !b->layer,
+                         [OF_LAYER] = b->layer, [OF_SUM] = b->layer && !b->norm,
+                         [OF_NORM] = b->norm,   [OF_X] = self,
+                         [OF_Z] = !self,        [ROTARY] = rotary,
+                         [UNROTATED] = !rotary};
+    return when[steps[i].when] && (!is_bias(steps[i].part) || has_bias(e, steps[i].part));
 }
 
-static void add_steps(const explaining *e, backward_pass *b) {
-    bool self = e->w.lesson.self;
-    const bool runs[] = {[ALWAYS] = true,
-                         [OF_HEAD] = !b->layer,
-                         [OF_LAYER] = b->layer,
-                         [OF_SUM] = b->layer && !b->norm,
-                         [OF_NORM] = b->norm,
-                         [OF_X] = self,
-                         [OF_Z] = !self,
-                         [ROTARY] = is_rotary(&e->w),
-                         [UNROTATED] = !is_rotary(&e->w)};
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        backward_step s = steps[i];
-        if (!runs[s.when] || (is_bias(s.part) && !has_bias(e, s.part))) continue;
-        s.words = words_of(b, &s);
-        b->step[b->count++] = s;
-    }
+/* ---- the list ---- */
+
+/* The first step: the loss and its gradient. */
+static void describe_loss(explaining *e, const backward_pass *b, lesson_step *s) {
+    char loss[32];
+    heed_matrix one = {1, 1, (double[]){b->loss}};
+    const char *of = b->norm ? "Y" : b->layer ? "all heads" : e->columns ? "H" : "output";
+    s->words = text_of(
+        e,
+        "Backward from here. The loss is L = 1/2 sum (%s%s)^2%s. %s says how L changes with each "
+        "number of %s; every gradient below has the shape of what it belongs to.%s",
+        of,
+        b->norm    ? " - X"
+        : b->layer ? ""
+                   : " - target",
+        b->norm    ? ", for Y = LN(X + all heads): how far the layer moves its tokens"
+        : b->layer ? ": how far the layer moves its tokens"
+                   : "",
+        names[b->end], b->layer ? of : "the output",
+        has_part(&e->w, HEED_LESSON_W_H) && !b->layer
+            ? " W_h stands behind the output and has no part in this loss: a target is given."
+            : "");
+    s->now =
+        text_of(e, "L = %s%s.", number_text(loss, b->loss, matrix_digits(&one, e->look.precision)),
+                b->target || b->layer ? "" : ", with a target of 0");
+    s->loss = true;
 }
 
-bool backward_open(explaining *e, backward_pass *b) {
-    const heed_lesson *l = &e->w.lesson;
-    *b = (backward_pass){.end = HEED_LESSON_OUTPUT, .target = e->w.target};
-    b->layer = has_layer(&e->w) && !e->w.target;
-    b->norm = b->layer && has_norm(&e->w);
-    if (b->layer) b->end = b->norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
-    if (b->norm) b->target = l->part[HEED_LESSON_X].x;
-    const heed_matrix *y = &l->part[b->end];
-    double *d = malloc((size_t)y->rows * (size_t)y->cols * sizeof *d);
-    if (!d) return heed_fail(e->c, HEED_FAILED, "no memory for a gradient");
-    b->loss = loss_of(b, l, d);
-    bool ok = b->layer ? heed_lesson_backward_layer(e->c, l, d, &b->g)
-                       : heed_lesson_backward(e->c, l, d, NULL, &b->g);
-    free(d);
-    if (!ok) return false;
-    check_cells(e, b);
-    describe_loss(e, b);
-    describe_softmax(e, b);
-    add_steps(e, b);
-    return true;
+static const char *softmax_words(explaining *e) {
+    const char *line = e->columns ? "column" : "row";
+    return text_of(e,
+                   "The weights of a %s sum to 1: what one gains the others lose, so each %s of dS "
+                   "sums to 0. Where a weight is 0 or 1 nothing flows: attention that is all or "
+                   "nothing learns no more.%s",
+                   line, line,
+                   e->w.lesson.args.hard ? " A hard selection has no slope; here, as in training, "
+                                           "dS is that of the softmax of the same scores."
+                                         : "");
 }
-
-void backward_close(backward_pass *b) { heed_lesson_gradient_free(&b->g); }
-
-/* ---- drawing ---- */
 
 /* W_Q, W_K, W_V or W_h, which are transposed in the notation with tokens as columns. */
 static bool is_matrix(heed_lesson_part part) {
     return part == HEED_LESSON_W_H || (part >= HEED_LESSON_W_Q && part <= HEED_LESSON_W_V);
 }
 
-static const heed_matrix *matrix_of(const explaining *e, const backward_pass *b,
-                                    heed_lesson_part part, term_kind kind) {
-    return kind >= GRADIENT ? gradient_of(b, part) : &e->w.lesson.part[part];
-}
-
-static bool is_turned(term_kind kind) { return kind == TURNED || kind == TURNED_GRADIENT; }
-
-static matrix_view view_of(const explaining *e, const backward_pass *b, heed_lesson_part part,
-                           term_kind kind, char name[32]) {
-    matrix_view v = worked_view(e, part, is_turned(kind));
-    bool prime = is_matrix(part) ? is_turned(kind) != e->columns : is_turned(kind);
-    const char *plain = part == HEED_LESSON_Z && e->w.lesson.self   ? "X"
-                        : e->columns && part == HEED_LESSON_WEIGHTS ? "A"
-                        : e->columns && part == HEED_LESSON_OUTPUT  ? "H"
-                                                                    : heed_lesson_name(part);
-    snprintf(name, 32, "%s%s", kind >= GRADIENT ? gradients[part].name : plain, prime ? "'" : "");
-    v.name = name;
-    v.m = matrix_of(e, b, part, kind);
-    return v;
-}
-
-int backward_views(const explaining *e, const backward_pass *b, const backward_step *s,
-                   matrix_view parts[3], char names[3][32]) {
-    const factors *f = s == &b->step[0] ? NULL : factors_of_gradient(e, s->part);
-    int last = f ? 2 : 0;
-    if (f) {
-        parts[e->columns ? 1 : 0] = view_of(e, b, f->left, f->left_kind, names[0]);
-        parts[e->columns ? 0 : 1] = view_of(e, b, f->right, f->right_kind, names[1]);
+static matrix_view view_of(explaining *e, const backward_pass *b, heed_lesson_part part,
+                           term_kind kind) {
+    bool turned = kind == TURNED || kind == TURNED_GRADIENT;
+    bool prime = turned != (is_matrix(part) && e->columns);
+    matrix_view v = worked_view(e, part, turned);
+    const char *plain = e->columns && part == HEED_LESSON_WEIGHTS  ? "A"
+                        : e->columns && part == HEED_LESSON_OUTPUT ? "H"
+                                                                   : v.key;
+    v.blank = NULL;
+    if (kind >= GRADIENT) {
+        plain = v.key = names[part];
+        v.m = b->g.part[part];
+        double *copy = matrix_of(e, v.m.rows, v.m.cols, v.m.x).x; /* it outlives b */
+        v.m.x = copy;
     }
-    parts[last] = view_of(e, b, s->part, GRADIENT, names[last]);
-    return last + 1;
+    v.name = prime ? text_of(e, "%s'", plain) : plain;
+    return v;
 }
 
 /* The cell of a gradient that is written out: in the chosen cell's row or, for a weight matrix, the
  * largest. */
-static bool choose(const explaining *e, heed_lesson_part part, const heed_matrix *d, int *row,
-                   int *col) {
+static void choose(explaining *e, heed_lesson_part part, const heed_matrix *d) {
+    int row, col;
     bool pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
-    bool chosen = chosen_cell(e, part, row, col);
-    if (e->part >= 0 && e->row) return chosen;
-    if (is_matrix(part)) *row = largest_row(d);
-    if (!pairs) *col = largest_in_row(d, *row);
-    return true;
-}
-
-/* Draws a single matrix; or a b = out and, with the row and the column of a chosen cell, its sum of
- * products. */
-static void draw_parts(explaining *e, const backward_pass *b, const backward_step *s) {
-    char names[3][32], cell[256], text[320];
-    matrix_view parts[3];
-    const heed_matrix *out = gradient_of(b, s->part);
-    int row, col, count = backward_views(e, b, s, parts, names);
-    bool chosen = count == 3 && choose(e, s->part, out, &row, &col);
-    if (chosen) {
-        parts[2].row = 1 + (parts[2].transposed ? col : row);
-        parts[2].col = 1 + (parts[2].transposed ? row : col);
+    bool chosen = chosen_cell(e, part, &row, &col);
+    if (e->part < 0 || !e->row) {
+        if (is_matrix(part)) row = largest_row(d);
+        if (!pairs) col = largest_in_row(d, row);
+        chosen = true;
     }
-    draw_equation(&e->out, &e->look, count, parts, (const char *[]){"", "·", "="});
-    if (!chosen) return;
-    cell_name(e, s->part, row, col, cell, sizeof cell);
-    snprintf(text, sizeof text, "%s%s", names[2], strchr(cell, '['));
-    const factors *f = factors_of_gradient(e, s->part);
-    dot_product d = {.left = matrix_of(e, b, f->left, f->left_kind),
-                     .right = matrix_of(e, b, f->right, f->right_kind),
-                     .out = out,
-                     .how = {.left_transposed = is_turned(f->left_kind),
-                             .right_transposed = is_turned(f->right_kind)}};
-    gap(e);
-    write_dot(e, text, &d, row, col);
+    choose_step_cell(e, chosen, row, col);
 }
 
-static void draw_check(explaining *e, const backward_check *k) {
-    const char *part = heed_lesson_name(k->part);
-    char cell[160], gradient[32];
-    say(e, "%s%s = %.6g, moved by h = %g to both sides:", part, backward_check_name(e, k, cell),
-        k->value, k->step);
-    snprintf(gradient, sizeof gradient, "d%s above", part);
-    heed_text_add(&e->out, "  %-16s %18.12f\n  %-16s %18.12f\n  %-16s %18.12f\n  %-16s %18.12f\n",
-                  "L(w + h)", k->up, "L(w - h)", k->down, "difference / 2h", k->difference,
-                  gradient, k->gradient);
-    gap(e);
-    if (e->w.lesson.args.hard && k->part == HEED_LESSON_W_Q)
-        put_words(e, "They need not agree: the selection is hard, and the gradient is that of the "
-                     "softmax in its place.");
-    else
-        put_words(e, "They differ by %.1e.", fabs(k->difference - k->gradient));
+static void add_gradient(explaining *e, const backward_pass *b, heed_lesson_part part) {
+    const factors *f = &products[part];
+    bool back = has_part(&e->w, HEED_LESSON_Q_R) &&
+                (part == HEED_LESSON_Q || part == HEED_LESSON_K); /* rotated back: no product */
+    bool product = f->left_kind && !back && part != b->end;
+    if (product) {
+        matrix_view left = view_of(e, b, f->left, f->left_kind);
+        matrix_view right = view_of(e, b, f->right, f->right_kind);
+        show_view(e, "", e->columns ? right : left);
+        show_view(e, "·", e->columns ? left : right);
+    }
+    show_view(e, product ? "=" : "", view_of(e, b, part, GRADIENT));
+    if (product) choose(e, part, &b->g.part[part]);
 }
 
-void explain_backward(explaining *e, int step) {
+/* ---- a cell by finite difference ---- */
+
+typedef struct {
+    int row, col;
+    double value, gradient, up, down, difference;
+} check;
+static const double CHANGE = 1e-5;
+
+static double loss_with(explaining *e, const backward_pass *b, heed_lesson_part part, int at,
+                        double change) {
+    heed_lesson l;
+    double loss = (double)NAN;
+    if (heed_lesson_make(e->c, &e->w.lesson.args, &l)) {
+        l.part[part].x[at] += change;
+        heed_lesson_compute(&l);
+        loss = loss_of(b, &l, NULL);
+    }
+    heed_lesson_free(&l);
+    return loss;
+}
+
+/* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
+static check check_of(explaining *e, const backward_pass *b, heed_lesson_part part) {
+    const heed_matrix *d = &b->g.part[part];
+    check k = {.row = largest_row(d)};
+    k.col = largest_in_row(d, k.row);
+    int at = k.row * d->cols + k.col;
+    k.value = e->w.lesson.part[part].x[at];
+    k.gradient = d->x[at];
+    k.up = loss_with(e, b, part, at, CHANGE);
+    k.down = loss_with(e, b, part, at, -CHANGE);
+    k.difference = (k.up - k.down) / (2 * CHANGE);
+    return k;
+}
+
+/* The parts of which a cell is checked: W_Q, whose gradient depends on all others, and each matrix
+ * that only a layer has. */
+static int checked_parts(const explaining *e, const backward_pass *b, heed_lesson_part list[5]) {
+    int n = 0;
+    list[n++] = HEED_LESSON_W_Q;
+    if (b->layer) list[n++] = HEED_LESSON_W_H;
+    if (b->layer && has_bias(e, HEED_LESSON_B_O)) list[n++] = HEED_LESSON_B_O;
+    if (b->norm) list[n++] = HEED_LESSON_GAIN, list[n++] = HEED_LESSON_BIAS;
+    return n;
+}
+
+static void add_check(explaining *e, const backward_pass *b, heed_lesson_part part, bool first,
+                      bool more) {
+    const char **labels = keep(e, malloc(4 * sizeof *labels));
+    check k = check_of(e, b, part);
+    matrix_view v = worked_view(e, part, e->columns);
+    labels[0] = "L(w + h)", labels[1] = "L(w - h)", labels[2] = "difference / 2h";
+    labels[3] = text_of(e, "d%s above", v.key);
+    v.name = v.key;
+    lesson_step *s = add_step(e, first ? "Check" : NULL,
+                              !first ? NULL
+                              : more ? "a cell of each by finite difference"
+                                     : "one cell by finite difference",
+                              text_of(e, "%s = %.6g, moved by h = %g to both sides:",
+                                      cell_name(e, &v, k.row, k.col), k.value, CHANGE));
+    show(e, "", "check", matrix_of(e, 4, 1, (double[]){k.up, k.down, k.difference, k.gradient}),
+         labels, NULL)
+        ->digits = 12;
+    s->after = e->w.lesson.args.hard && part == HEED_LESSON_W_Q
+                   ? "They need not agree: the selection is hard, and the gradient is that of the "
+                     "softmax in its place."
+                   : text_of(e, "They differ by %.1e.", fabs(k.difference - k.gradient));
+}
+
+void backward_steps(explaining *e) {
     backward_pass b;
+    heed_lesson_part checked[5];
     int query = e->w.query, key = e->w.key;
-    if (backward_open(e, &b)) {
+    if (compute(e, &b)) {
         /* the query and the key where the scores' gradient is largest, unless a cell is given */
-        e->w.query = largest_row(&b.g.scores) + 1;
-        e->w.key = largest_in_row(&b.g.scores, e->w.query - 1) + 1;
-        for (const backward_step *s = b.step; s < b.step + b.count; s++) {
-            gap(e);
-            heading(e, "%d. %s: %s", step++, s->title, e->columns ? s->columns : s->rows);
-            if (s->words) say(e, "%s", s->words);
-            draw_parts(e, &b, s);
+        e->w.query = largest_row(&b.g.part[HEED_LESSON_SCORES]) + 1;
+        e->w.key = largest_in_row(&b.g.part[HEED_LESSON_SCORES], e->w.query - 1) + 1;
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            heed_lesson_part part = steps[i].part;
+            if (!runs(e, &b, i)) continue;
+            lesson_step *s = add_step(
+                e, steps[i].title, e->columns ? steps[i].columns : steps[i].rows, steps[i].words);
+            if (part == b.end) describe_loss(e, &b, s);
+            if (part == HEED_LESSON_SCORES) s->words = softmax_words(e);
+            if (part == HEED_LESSON_X)
+                s->words = b.layer
+                               ? "What goes back through this head to the layer before, or to the "
+                                 "word vectors; dU goes there too, past the heads."
+                               : "What goes back to the layer before, or to the word vectors.";
+            add_gradient(e, &b, part);
         }
-        gap(e);
-        heading(e, "%d. Check: %s by finite difference", step,
-                b.checks > 1 ? "a cell of each" : "one cell");
-        for (int i = 0; i < b.checks; i++) {
-            if (i) gap(e);
-            draw_check(e, &b.check[i]);
-        }
+        int n = e->page ? 0 : checked_parts(e, &b, checked);
+        for (int i = 0; i < n; i++) add_check(e, &b, checked[i], i == 0, n > 1);
     }
     e->w.query = query, e->w.key = key;
-    backward_close(&b);
+    heed_lesson_gradient_free(&b.g);
 }
 
 json_t *backward_json(explaining *e) {
     backward_pass b;
+    heed_lesson_part checked[5];
     json_t *o = json_object(), *checks = json_array();
-    if (backward_open(e, &b)) {
+    if (compute(e, &b)) {
         json_object_set_new(o, "loss", json_number(b.loss));
-        json_object_set_new(o, "dR", matrix_json(&b.g.raw));
-        for (int i = 0; i < b.count; i++)
-            json_object_set_new(o, gradients[b.step[i].part].name,
-                                matrix_json(gradient_of(&b, b.step[i].part)));
-        for (const backward_check *k = b.check; k < b.check + b.checks; k++)
+        json_object_set_new(o, "dR", matrix_json(&b.g.part[HEED_LESSON_RAW]));
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+            if (runs(e, &b, i))
+                json_object_set_new(o, names[steps[i].part], matrix_json(&b.g.part[steps[i].part]));
+        for (int i = 0, n = checked_parts(e, &b, checked); i < n; i++) {
+            check k = check_of(e, &b, checked[i]);
             json_array_append_new(checks, json_pack("{s:s, s:i, s:i, s:f, s:f}", "of",
-                                                    heed_lesson_name(k->part), "row", k->row + 1,
-                                                    "column", k->col + 1, "gradient", k->gradient,
-                                                    "difference", k->difference));
+                                                    heed_lesson_name(checked[i]), "row", k.row + 1,
+                                                    "column", k.col + 1, "gradient", k.gradient,
+                                                    "difference", k.difference));
+        }
     }
     json_object_set_new(o, "check", checks);
-    backward_close(&b);
+    heed_lesson_gradient_free(&b.g);
     return o;
 }

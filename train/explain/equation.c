@@ -1,5 +1,5 @@
-/* equation.c -- matrices side by side. */
-#include "explain/equation.h"
+/* equation.c -- matrices with labels, side by side as an equation, in text of a given width. */
+#include "explain/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,9 +22,8 @@ static void put_label(heed_text *out, const char *label, int width, bool right) 
 }
 
 char *number_text(char text[32], double x, int precision) {
-    if (isnan(x))
-        snprintf(text, 32, "?");
-    else if (isinf(x))
+    if (isnan(x)) return strcpy(text, "-");
+    if (isinf(x))
         snprintf(text, 32, x < 0 ? "-inf" : "inf");
     else if (fabs(x) >= 1e7)
         snprintf(text, 32, "%.*e", precision, x);
@@ -48,6 +47,12 @@ int matrix_digits(const heed_matrix *m, int precision) {
     int more = 0;
     while (precision && more < MORE && most < pow(10, -more - 1)) more++;
     return more < MORE ? precision + more : precision;
+}
+
+const char *short_label(char text[64], const char *label) {
+    size_t n = strlen(heed_format_token(text, 64, label)), cut = heed_label_cut(text, 20);
+    if (cut < n) memcpy(text + heed_label_cut(text, 19), "…", sizeof "…");
+    return text;
 }
 
 /* ---- words ---- */
@@ -92,7 +97,7 @@ void draw_words(heed_text *out, const text_style *s, words_style how, const char
 
 /* The most columns for a label above a matrix column, from WIDE down to CUT; BARE: as wide as the
  * numbers. */
-enum { WIDE = 12, CUT = 4, BARE = 0 };
+enum { WIDE = 12, CUT = 4, BARE = 0, LONG = 18 /* of a row */ };
 
 typedef struct {
     const matrix_view *v;
@@ -103,11 +108,23 @@ typedef struct {
     bool row_labels, col_labels, cut; /* cut: columns after the last one are not drawn */
 } piece;
 
-int rows_of(const matrix_view *v) { return v->transposed ? v->m->cols : v->m->rows; }
-int cols_of(const matrix_view *v) { return v->transposed ? v->m->rows : v->m->cols; }
+int rows_of(const matrix_view *v) { return v->transposed ? v->m.cols : v->m.rows; }
+int cols_of(const matrix_view *v) { return v->transposed ? v->m.rows : v->m.cols; }
 size_t cell_of(const matrix_view *v, int row, int col) {
-    int at = v->transposed ? col * v->m->cols + row : row * v->m->cols + col;
+    int at = v->transposed ? col * v->m.cols + row : row * v->m.cols + col;
     return (size_t)at;
+}
+
+double view_at(const matrix_view *v, int row, int col) { return v->m.x[cell_of(v, row, col)]; }
+
+int view_digits(const matrix_view *v, int precision) {
+    return v->digits ? v->digits : matrix_digits(&v->m, precision);
+}
+
+static char *cell_text(const matrix_view *v, char text[32], size_t at, int digits) {
+    if (!v->brief) return number_text(text, v->m.x[at], digits);
+    snprintf(text, 32, "%.1g", v->m.x[at]);
+    return text;
 }
 
 static int at_most(int n, int most) { return most && most < n ? most : n; }
@@ -126,8 +143,8 @@ static int widest_label(const char *const *list, int count, int most) {
 static int widest_number(const matrix_view *v, int digits) {
     int widest = v->blank ? 2 : 1;
     char text[32];
-    for (int i = 0; i < v->m->rows * v->m->cols; i++) {
-        int n = (int)strlen(number_text(text, v->m->x[i], digits));
+    for (int i = 0; i < v->m.rows * v->m.cols; i++) {
+        int n = (int)strlen(cell_text(v, text, (size_t)i, digits));
         if (n > widest) widest = n;
     }
     return widest + (v->marks != NULL);
@@ -156,10 +173,10 @@ static piece lay(const matrix_view *v, const text_style *s, int capacity, bool b
     piece p = {
         .v = v, .before = "", .rows = at_most(rows_of(v), v->most_rows), .to = drawn_cols(v)};
     p.cut = p.to < cols_of(v);
-    p.digits = matrix_digits(v->m, s->precision);
+    p.digits = view_digits(v, s->precision);
     p.cell = widest_number(v, p.digits);
     int columns = widest_label(v->col_labels, p.to, capacity);
-    p.label = widest_label(v->row_labels, p.rows, s->width < 60 ? 8 : WIDE);
+    p.label = widest_label(v->row_labels, p.rows, s->width < 60 ? 8 : LONG);
     if (capacity != BARE && columns > p.cell) p.cell = columns;
     p.row_labels = v->row_labels && !bare;
     p.col_labels = v->col_labels && (capacity != BARE || p.cell > 2);
@@ -180,7 +197,7 @@ static void put_cell(heed_text *out, const piece *p, const text_style *s, int ro
     bool row_out = v->row == row + 1, col_out = v->col == col + 1;
     bool highlighted = (v->row && v->col) ? row_out && col_out : row_out || col_out;
     char text[32];
-    number_text(text, v->m->x[at], p->digits);
+    cell_text(v, text, at, p->digits);
     if (flag == 1) {
         int n = 0, most = width < 4 ? width : 4;
         while (n < most) text[n++] = '_';
@@ -292,40 +309,35 @@ static void draw_bands(heed_text *out, piece p, const text_style *s) {
 }
 
 /* Lays out the parts of one line; returns its width. */
-static int lay_all(piece *p, int count, const matrix_view *parts, const char *const *between,
-                   const text_style *s, int capacity) {
+static int lay_all(piece *p, int count, const matrix_view *parts, const text_style *s,
+                   int capacity) {
     int width = 0;
     for (int i = 0; i < count; i++) {
-        bool again = i && capacity == BARE && rows_of(&parts[i]) == rows_of(&parts[0]) &&
+        bool apart = parts[i].sign && *parts[i].sign && capacity != BARE;
+        bool again = i && !apart && rows_of(&parts[i]) == rows_of(&parts[0]) &&
                      parts[i].row_labels == parts[0].row_labels;
         p[i] = lay(&parts[i], s, capacity, again);
-        p[i].before = between[i];
-        width += p[i].width + (i && !*between[i] ? 2 : sign_columns(&p[i]));
+        p[i].before = parts[i].sign ? parts[i].sign : "";
+        width += p[i].width + (i && !*p[i].before ? 2 : sign_columns(&p[i]));
     }
     return width;
 }
 
 /* Draws on each line as many parts as fit, with the widest labels that fit then. */
-void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts,
-                   const char *const *between) {
+void draw_equation(heed_text *out, const text_style *s, int count, const matrix_view *parts) {
     piece p[MOST_PARTS];
     for (int from = 0, n; from < count; from += n) {
         int capacity = WIDE, least = count == 1 ? CUT : BARE;
         n = count - from;
-        while (n > 1 && lay_all(p, n, parts + from, between + from, s, BARE) > s->width) n--;
-        while (capacity >= least &&
-               lay_all(p, n, parts + from, between + from, s, capacity) > s->width)
+        while (n > 1 && lay_all(p, n, parts + from, s, BARE) > s->width) n--;
+        while (capacity >= least && lay_all(p, n, parts + from, s, capacity) > s->width)
             capacity = capacity == CUT ? BARE : capacity - 1;
         if (from) heed_text_put(out, "\n", 1);
         if (capacity >= least) {
             draw_group(out, p, n, s);
         } else {
-            lay_all(p, 1, parts + from, between + from, s, CUT);
+            lay_all(p, 1, parts + from, s, CUT);
             draw_bands(out, p[0], s);
         }
     }
-}
-
-void draw_matrix(heed_text *out, const text_style *s, const matrix_view *m) {
-    draw_equation(out, s, 1, m, (const char *[]){""});
 }

@@ -2,7 +2,6 @@
 #include "cli/os_files.h"
 #include "explain/explain.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,13 +20,13 @@ typedef struct {
 } reader;
 
 static const char *const known[] = {
-    "example", "title",   "tokens",  "sources",   "features", "memory",   "notes",  "X",
-    "Z",       "W_Q",     "W_K",     "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
-    "causal",  "hard",    "hidden",  "target",    "Q",        "K",        "V",      "raw",
-    "scaled",  "scores",  "weights", "output",    "notation", "backward", "learn",  "layer",
-    "head",    "W_h",     "share",   "all_heads", "normed",   "units",    "blanks", "stages",
-    "choices", "changes", "faulty",  "B_O",       "others",   "gain",     "bias",   "eps",
-    "rotary",  "Q_R",     "K_R",     "place",     "pre_norm", "rms_norm", "custom", NULL};
+    "example", "title",    "tokens",   "sources",   "features", "memory",   "notes",  "X",
+    "Z",       "W_Q",      "W_K",      "W_V",       "B_Q",      "B_K",      "B_V",    "beta",
+    "causal",  "hard",     "hidden",   "target",    "Q",        "K",        "V",      "raw",
+    "scaled",  "scores",   "weights",  "output",    "notation", "backward", "learn",  "layer",
+    "head",    "W_h",      "share",    "all_heads", "normed",   "units",    "blanks", "B_O",
+    "others",  "gain",     "bias",     "eps",       "rotary",   "steps",    "Q_R",    "K_R",
+    "place",   "pre_norm", "rms_norm", "custom",    NULL};
 
 static bool refuse(const reader *r, const char *key, const char *format, ...) HEED_PRINTF(3, 4);
 static bool refuse(const reader *r, const char *key, const char *format, ...) {
@@ -94,8 +93,8 @@ static const double *read_matrix(reader *r, const shape *s) {
     const json_t *v = json_object_get(r->root, s->key);
     if (!check_shape(r, v, s)) return NULL;
     int rows = r->size[s->rows], cols = r->size[s->cols];
-    double *x = worked_keep(r->e->c, &r->e->w, malloc((size_t)rows * (size_t)cols * sizeof *x));
-    for (int i = 0; x && i < rows; i++) {
+    double *x = keep(r->e, malloc((size_t)rows * (size_t)cols * sizeof *x));
+    for (int i = 0; i < rows; i++) {
         const json_t *row = row_at(v, rows == 1, i);
         if ((int)json_array_size(row) != cols) {
             refuse(r, s->key, "row %d: expected %d numbers as in row 1, found %d", i + 1, cols,
@@ -125,8 +124,8 @@ static const char *const *read_labels(reader *r, const json_t *v, const char *ke
         refuse(r, key, "expected a list of %d labels, found %d", count, (int)json_array_size(v));
         return NULL;
     }
-    const char **list = worked_keep(r->e->c, &r->e->w, malloc((size_t)count * sizeof *list));
-    for (int i = 0; list && i < count; i++) {
+    const char **list = keep(r->e, malloc((size_t)count * sizeof *list));
+    for (int i = 0; i < count; i++) {
         list[i] = json_string_value(json_array_get(v, (size_t)i));
         if (list[i]) continue;
         refuse(r, key, "label %d: expected a text", i + 1);
@@ -160,15 +159,15 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     if ((int)json_array_size(h) != a->sources)
         return refuse(r, "hidden", "expected a list of %d numbers, 0 or 1, found %d", a->sources,
                       (int)json_array_size(h));
-    unsigned char *hide = worked_keep(r->e->c, &r->e->w, malloc((size_t)a->sources));
-    for (int i = 0; hide && i < a->sources; i++) {
+    unsigned char *hide = keep(r->e, malloc((size_t)a->sources));
+    for (int i = 0; i < a->sources; i++) {
         const json_t *v = json_array_get(h, (size_t)i);
         if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > 1)
             return refuse(r, "hidden", "number %d: expected 0 or 1", i + 1);
         hide[i] = json_integer_value(v) == 1;
     }
     a->hide = hide;
-    return hide != NULL;
+    return true;
 }
 
 /* Reads the object under key, or NULL if there is none. False: it is not an object. */
@@ -263,29 +262,20 @@ static bool read_head(reader *r) {
 
 /* ---- the file ---- */
 
-/* Reads the head in r->root; if that is NULL, errno and error say why. */
-static bool read_root(reader *r, const json_error_t *error) {
-    char found[200];
-    r->e->w.file = r->root;
-    if (json_is_object(r->root)) return read_head(r);
-    if (r->root)
-        return heed_fail(r->e->c, HEED_DATA,
-                         "%s is not an example: expected an object with X, W_Q, W_K and W_V; hint: "
-                         "`help explain`",
-                         r->path);
-    if (error->line < 0)
-        return heed_fail_input(r->e->c, r->path, false, "cannot read %s: %s", r->path,
-                               strerror(errno));
-    heed_format_token(found, sizeof found, error->text);
-    return heed_fail(r->e->c, HEED_DATA, "%s is not valid JSON: line %d, column %d: %s", r->path,
-                     error->line, error->column, found);
-}
-
 bool example_parse(explaining *e, const char *path, const char *json, size_t n) {
     json_error_t error;
+    char found[200];
     reader r = {.e = e, .path = path};
-    r.root = json_loadb(json, n, JSON_REJECT_DUPLICATES, &error);
-    return read_root(&r, &error);
+    e->w.file = r.root = json_loadb(json, n, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(r.root)) return read_head(&r);
+    if (r.root)
+        return heed_fail(e->c, HEED_DATA,
+                         "%s is not an example: expected an object with X, W_Q, W_K and W_V; hint: "
+                         "`help explain`",
+                         path);
+    heed_format_token(found, sizeof found, error.text);
+    return heed_fail(e->c, HEED_DATA, "%s is not valid JSON: line %d, column %d: %s", path,
+                     error.line, error.column, found);
 }
 
 bool example_read(explaining *e, const char *path) {

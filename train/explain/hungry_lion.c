@@ -2,6 +2,8 @@
  * the tests. */
 #include "explain/hungry_lion.h"
 
+#include "explain/explain.h"
+
 #include <math.h>
 
 const char *const lion_tokens[] = {"The",   "hungry", "lion", "attacked", "the",  "slow",
@@ -37,7 +39,7 @@ const double lion_w_q[] = {
     0, 0, 0, /* DET */
     1, 0, 0, /* ADJ */
 };
-const char *const lion_queries[] = {
+static const char *const lion_queries[] = {
     "", "queries NOUN", "queries VERB", "queries NOUN, OBJ, CONTEXT", "",
     "queries NOUN", "queries VERB", "queries CONTEXT", "", "queries NOUN"};
 
@@ -53,7 +55,7 @@ const double lion_w_k[] = {
     0, 0, 0,
     2, 0, 0,
 };
-const char *const lion_offers[] = {
+static const char *const lion_offers[] = {
     "", "offers descriptive info", "offers identity", "offers strong verb/action", "",
     "offers descriptive info", "offers identity", "", "", "offers descriptive info"};
 
@@ -69,7 +71,7 @@ const double lion_w_v[] = {
     0, 0,
     1, 0,
 };
-const char *const lion_passes[] = {
+static const char *const lion_passes[] = {
     "", "passes on ADJ info", "passes on NOUN info", "passes on VERB info", "",
     "passes on ADJ info", "passes on OBJ info", "passes on PREP/CONTEXT", "",
     "passes on ADJ info"};
@@ -87,17 +89,18 @@ heed_lesson_args lion_args(const double *x) {
                               .beta = (double)NAN};
 }
 
-static heed_tensor *input(heed_tape *t, const double *x, int rows, int cols) {
-    heed_real copy[LION_TOKENS * LION_FEATURES];
-    for (int i = 0; i < rows * cols; i++) copy[i] = (heed_real)x[i];
-    return heed_input(t, copy, 3, (int[]){1, rows, cols});
-}
-
-heed_tensor *lion_apply(heed_tape *t) {
-    heed_tensor *x = input(t, lion_x, LION_TOKENS, LION_FEATURES);
-    heed_tensor *q = heed_matmul(t, x, input(t, lion_w_q, LION_FEATURES, LION_KEY));
-    heed_tensor *k = heed_matmul(t, x, input(t, lion_w_k, LION_FEATURES, LION_KEY));
-    heed_tensor *v = heed_matmul(t, x, input(t, lion_w_v, LION_FEATURES, LION_VALUE));
-    heed_attention_args a = {.heads = 1, .key = LION_KEY, .value = LION_VALUE};
-    return heed_attention(heed_at(t, "lion"), q, k, v, NULL, NULL, &a);
+bool lion_head(explaining *e) {
+    heed_lesson_args a = lion_args(lion_x);
+    return worked_make(
+        e, &a,
+        (worked){.example = "lion",
+                 .title = "The hungry lion attacked the slow zebra in the tall grass",
+                 .tokens = lion_tokens,
+                 .features = lion_features,
+                 .notes = {lion_queries, lion_offers, lion_passes},
+                 .alike = "The features have the names of the sentence's first ten words, in "
+                          "order, so DET and ADJ occur three times: features of the same name "
+                          "are different numbers.",
+                 .query = 3,
+                 .key = 4});
 }

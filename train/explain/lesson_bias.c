@@ -15,7 +15,7 @@ static const double w_v[] = {1, 0, 0,   0, 1, 0,   0, 0, 1,   1, 1, 0};
 static const double b_q[] = {0.5, -0.5}, b_k[] = {-1, 0}, b_v[] = {0, 1, -1};
 /* clang-format on */
 
-void explain_bias(explaining *e) {
+bool bias_head(explaining *e) {
     heed_lesson_args a = {.tokens = PATCHES,
                           .features = WIDTH,
                           .key = KEY,
@@ -28,9 +28,9 @@ void explain_bias(explaining *e) {
                           .b_k = b_k,
                           .b_v = b_v,
                           .beta = (double)NAN};
-    worked labels = {.example = "bias",
-                     .title = "three patches of one observation, with biases",
-                     .tokens = patches,
-                     .picture = true};
-    if (worked_make(e, &a, labels)) explain_worked(e);
+    return worked_make(e, &a,
+                       (worked){.example = "bias",
+                                .title = "three patches of one observation, with biases",
+                                .tokens = patches,
+                                .picture = true});
 }

@@ -3,7 +3,6 @@
  * Vaswani et al. 2017, table 1. */
 #include "explain/explain.h"
 
-#include <heed/view.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,49 +14,23 @@ typedef struct {
     heed_mha attention;
 } layers;
 
-typedef heed_tensor *(*apply)(const layers *l, heed_tape *t, heed_tensor *x); /* (B,T,d), same */
-
-static heed_tensor *convolve(const layers *l, heed_tape *t, heed_tensor *x) {
-    return heed_conv_apply(&l->conv, t, x);
-}
-
-static heed_tensor *recur(const layers *l, heed_tape *t, heed_tensor *x) {
-    return heed_rnn_apply(&l->rnn, t, x, NULL, NULL, NULL);
-}
-
-static heed_tensor *attend(const layers *l, heed_tape *t, heed_tensor *x) {
-    return heed_mha_apply(&l->attention, t, x, NULL, NULL, NULL);
-}
-
-static const struct {
-    const char *name, *title, *reach, *steps, *serial;
-    apply apply;
-} kinds[LAYERS] = {
-    {"convolution", "convolution, 5 wide", "5 inputs", "1 layer per 2 tokens", "1", convolve},
-    {"recurrence", "recurrence", "all before", "as many as tokens", "T", recur},
-    {"attention", "attention", "all", "1", "1", attend},
-};
-
-static void make(layers *l, heed_store *s) {
-    heed_conv_init(
-        &l->conv, s, "conv",
-        (heed_conv_layer_args){
-            .in = WIDTH, .out = WIDTH, .size = {0, KERNEL}, .conv = {.pad = {0, KERNEL / 2}}});
-    heed_rnn_init(&l->rnn, s, "rnn",
-                  (heed_rnn_args){.in = WIDTH, .width = WIDTH, .act = HEED_TANH});
-    heed_mha_init(&l->attention, s, "attn", (heed_mha_args){.width = WIDTH, .heads = 2});
+static heed_tensor *apply(const layers *l, int layer, heed_tape *t, heed_tensor *x) {
+    return layer == 0   ? heed_conv_apply(&l->conv, t, x)
+           : layer == 1 ? heed_rnn_apply(&l->rnn, t, x, NULL, NULL, NULL)
+                        : heed_mha_apply(&l->attention, t, x, NULL, NULL, NULL);
 }
 
 /* Fills row t of `norms`: |d y_t / d x_s| for each s. The batch holds the same input WIDTH times,
  * and its row i the gradient of element i of y_t. */
-static bool row(const layers *l, apply f, heed_tape *t, const heed_real *in, int at,
-                double norms[TOKENS]) {
+static bool row(explaining *e, const layers *l, int layer, const heed_real *in, int at,
+                double *norms) {
     heed_real direction[WIDTH * TOKENS * WIDTH] = {0};
     for (int i = 0; i < WIDTH; i++) direction[(i * TOKENS + at) * WIDTH + i] = 1;
-    heed_tape_begin(t, HEED_TRACE, 0);
-    heed_tensor *x = heed_want_grad(t, heed_input(t, in, 3, (int[]){WIDTH, TOKENS, WIDTH}));
-    heed_tensor *y = f(l, t, x);
-    if (!y || !heed_backward_from(t, y, direction)) return false;
+    heed_tape_begin(e->tape, HEED_TRACE, 0);
+    heed_tensor *x =
+        heed_want_grad(e->tape, heed_input(e->tape, in, 3, (int[]){WIDTH, TOKENS, WIDTH}));
+    heed_tensor *y = apply(l, layer, e->tape, x);
+    if (!y || !heed_backward_from(e->tape, y, direction)) return false;
     for (int s = 0; s < TOKENS; s++) {
         double square = 0;
         for (int i = 0; i < WIDTH; i++)
@@ -70,103 +43,62 @@ static bool row(const layers *l, apply f, heed_tape *t, const heed_real *in, int
     return true;
 }
 
-static bool measure(explaining *e, double norms[LAYERS][TOKENS * TOKENS]) {
+static bool measure(explaining *e, heed_matrix norms[LAYERS]) {
     heed_real in[WIDTH * TOKENS * WIDTH];
     heed_random r = heed_random_at(e->seed, "explain.recap", 0, 0);
-    for (int i = 0; i < TOKENS * WIDTH; i++) in[i] = (heed_real)heed_random_normal(&r, (uint64_t)i);
-    for (int i = 1; i < WIDTH; i++)
-        memcpy(in + i * TOKENS * WIDTH, in, TOKENS * WIDTH * sizeof *in);
-    heed_store *s = heed_store_new(e->c);
-    heed_tape *t = heed_tape_new(e->c);
+    for (int i = 0; i < WIDTH * TOKENS * WIDTH; i++)
+        in[i] = (heed_real)heed_random_normal(&r, (uint64_t)(i % (TOKENS * WIDTH)));
+    heed_store *s = library(e);
     layers l;
-    make(&l, s);
+    heed_conv_init(
+        &l.conv, s, "conv",
+        (heed_conv_layer_args){
+            .in = WIDTH, .out = WIDTH, .size = {0, KERNEL}, .conv = {.pad = {0, KERNEL / 2}}});
+    heed_rnn_init(&l.rnn, s, "rnn", (heed_rnn_args){.in = WIDTH, .width = WIDTH, .act = HEED_TANH});
+    heed_mha_init(&l.attention, s, "attn", (heed_mha_args){.width = WIDTH, .heads = 2});
     bool ok = heed_ctx_status(e->c) == HEED_OK;
-    for (int k = 0; k < LAYERS; k++)
+    for (int k = 0; k < LAYERS; k++) {
+        norms[k] = matrix_new(e, TOKENS, TOKENS);
         for (int at = 0; ok && at < TOKENS; at++)
-            ok = row(&l, kinds[k].apply, t, in, at, norms[k] + at * TOKENS);
-    heed_tape_free(t);
-    heed_store_free(s);
+            ok = row(e, &l, k, in, at, norms[k].x + at * TOKENS);
+    }
     return ok;
 }
 
-static int count_seen(const double *norms) {
-    int seen = 0;
-    for (int i = 0; i < TOKENS * TOKENS; i++) seen += norms[i] > 0;
-    return seen;
-}
-
-static json_t *as_json(double norms[LAYERS][TOKENS * TOKENS]) {
-    json_t *list = json_array();
-    for (int k = 0; k < LAYERS; k++)
-        json_array_append_new(list, json_pack("{s:s, s:i, s:o}", "name", kinds[k].name, "seen",
-                                              count_seen(norms[k]), "norms",
-                                              lesson_grid(TOKENS, TOKENS, norms[k])));
-    return json_pack("{s:s, s:i, s:o}", "example", "recap", "tokens", TOKENS, "layers", list);
-}
-
-static void draw_map(explaining *e, const char *title, const double *norms,
-                     const char *const *labels) {
-    heed_real share[TOKENS * TOKENS];
-    double top = 0;
-    for (int i = 0; i < TOKENS * TOKENS; i++) top = fmax(top, norms[i]);
-    for (int i = 0; i < TOKENS * TOKENS; i++) share[i] = (heed_real)(norms[i] / top);
-    heed_heatmap_text(&(heed_heatmap){.title = title,
-                                      .rows = TOKENS,
-                                      .cols = TOKENS,
-                                      .values = share,
-                                      .row_labels = labels,
-                                      .col_labels = labels,
-                                      .hi = 1,
-                                      .unit = "percent of the largest",
-                                      .percent = true,
-                                      .terminal = terminal_kind(stdout),
-                                      .width = e->look.width},
-                      &e->out);
-    gap(e);
-}
-
-static void draw(explaining *e, double norms[LAYERS][TOKENS * TOKENS], const char *const *labels) {
-    heading(e, "Who sees whom");
-    say(e,
-        "Three layers of the library with random weights, each on the same %d random tokens of "
-        "width %d. Row t, column s: the norm of d y_t / d x_s, by backward passes. In the picture "
-        "of --png a cell without a number is exactly 0.",
-        TOKENS, WIDTH);
-    for (int k = 0; k < LAYERS; k++) draw_map(e, kinds[k].title, norms[k], labels);
-    say(e, "Look at the shapes: a convolution has windows, a band about the diagonal, which the "
-           "border "
-           "cuts; a recurrence hands a state from one token to the next, so each token sees all "
-           "before it, the farther the fainter; with attention any token sees any other.");
-    heed_text_add(&e->out, "  %-12s %5s  %-11s %-21s %s\n", "", "seen", "y_t sees",
-                  "steps from s to t", "in sequence");
-    for (int k = 0; k < LAYERS; k++)
-        heed_text_add(&e->out, "  %-12s %5d  %-11s %-21s %s\n", kinds[k].name, count_seen(norms[k]),
-                      kinds[k].reach, kinds[k].steps, kinds[k].serial);
-    gap(e);
-    aside(e, "seen: cells that are not 0, of %d. In sequence: operations that wait for each other.",
-          TOKENS * TOKENS);
-    gap(e);
-    lesson_try(e, "explain recap --png recap.png\n"
-                  "explain recap --seed 2\n"
-                  "explain shuffle");
-}
-
-void explain_recap(explaining *e) {
-    double norms[LAYERS][TOKENS * TOKENS];
-    char text[TOKENS][8];
-    const char *labels[TOKENS];
-    heed_matrix m[LAYERS];
-    matrix_view v[LAYERS];
+void recap_steps(explaining *e) {
+    static const struct {
+        const char *title, *name, *words;
+    } kinds[LAYERS] = {
+        {"Convolution, 5 wide", "convolution",
+         "It has windows, a band about the diagonal, which the border cuts. y_t sees 5 inputs; "
+         "from "
+         "s to t it takes 1 layer per 2 tokens. All tokens are computed at once."},
+        {"Recurrence", "recurrence",
+         "It hands a state from one token to the next, so each token sees all before it, the "
+         "farther the fainter. From s to t it takes as many steps as there are tokens between, and "
+         "T operations wait for each other."},
+        {"Attention", "attention",
+         "Any token sees any other, in 1 step. All tokens are computed at once."}};
+    static const char *const names[] = {"convolution", "recurrence", "attention"};
+    static const char *const of_seen[] = {"not 0"};
+    const char *const *tokens = numbered(e, "%d", 1, TOKENS);
+    heed_matrix norms[LAYERS], seen = matrix_new(e, LAYERS, 1);
     if (!measure(e, norms)) return;
-    for (int i = 0; i < TOKENS; i++) {
-        snprintf(text[i], sizeof text[i], "%d", i + 1);
-        labels[i] = text[i];
-    }
+    e->title = "Who sees whom";
+    e->words = "Look at the shapes: three layers of the library with random weights, each on the "
+               "same 12 random tokens "
+               "of width 8. Row t, column s: the norm of d y_t / d x_s, by backward passes. In the "
+               "picture of --png a cell without a number is exactly 0.";
+    e->commands = "explain recap --png recap.png\n"
+                  "explain recap --seed 2\n"
+                  "explain shuffle";
+    e->unit = "norm of d y_t / d x_s";
     for (int k = 0; k < LAYERS; k++) {
-        m[k] = lesson_matrix(TOKENS, TOKENS, norms[k]);
-        v[k] = (matrix_view){
-            .name = kinds[k].title, .m = &m[k], .row_labels = labels, .col_labels = labels};
+        add_step(e, kinds[k].title, NULL, kinds[k].words);
+        matrix_view *v = show(e, "", kinds[k].name, norms[k], tokens, tokens);
+        v->picture = v->heat = true;
+        for (int i = 0; i < TOKENS * TOKENS; i++) seen.x[k] += norms[k].x[i] > 0;
     }
-    if (!lesson_maps(e, (lesson_scale){"norm of d y_t / d x_s", 0}, LAYERS, v)) return;
-    if (!lesson_json(e, as_json(norms))) draw(e, norms, labels);
+    add_step(e, "Seen", "cells that are not 0, of 144", NULL);
+    show(e, "", "seen", seen, names, of_seen);
 }

@@ -1,191 +1,222 @@
 /* lesson_shuffle.c -- permutation equivariance: shuffle the words or the patches, and the output is
  * shuffled the same way, f(s(x)) = s(f(x)); with positions or a causal mask it is not. Shuffle a
  * memory, and what a query gets from it stays the same. */
+#include "explain/explain.h"
 #include "explain/hungry_lion.h"
-#include "explain/shuffle.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { AS_IT_IS, POSITIONS, CAUSAL, CASES };
-static const char *const names[CASES] = {"as it is", "positions", "causal mask"};
+enum { MEMORY = 6, MEMORY_WIDTH = 4 };
+enum { GRID = 3, PATCHES = GRID * GRID, PATCH = 2, SIDE = GRID * PATCH, WIDTH = 8, BLOCKS = 2 };
 
-/* Largest differences between f(s(x)) and s(f(x)). */
-typedef struct {
-    double scores, weights, output;
-} gaps;
-
-/* The lion's rows, row i in place of which comes row order[i]; positions: adds a number that grows
- * with i. */
-static bool open_lion(explaining *e, const int *order, int which, heed_lesson *out) {
-    double x[LION_TOKENS * LION_FEATURES];
-    for (int i = 0; i < LION_TOKENS; i++)
-        for (int k = 0; k < LION_FEATURES; k++)
-            x[i * LION_FEATURES + k] =
-                lion_x[order[i] * LION_FEATURES + k] + (which == POSITIONS ? 0.1 * i : 0);
-    heed_lesson_args a = lion_args(x);
-    a.causal = which == CAUSAL;
-    return heed_lesson_make(e->c, &a, out);
+static heed_matrix normals(explaining *e, const char *site, int rows, int cols) {
+    heed_random r = heed_random_at(e->seed, site, 0, 0);
+    uint64_t at = 0;
+    return matrix_random(e, &r, &at, rows, cols);
 }
 
-/* both: the columns are shuffled, too. */
-static double difference(const heed_matrix *moved, const heed_matrix *plain, const int *order,
-                         bool both) {
-    double worst = 0;
-    for (int i = 0; i < moved->rows; i++)
-        for (int j = 0; j < moved->cols; j++) {
-            double a = heed_matrix_at(moved, i, j);
-            double b = heed_matrix_at(plain, order[i], both ? order[j] : j);
-            if (a != b) worst = fmax(worst, isfinite(a) && isfinite(b) ? fabs(a - b) : INFINITY);
-        }
-    return worst;
+static void permute(const explaining *e, const char *site, int n, int *order) {
+    heed_random r = heed_random_at(e->seed, site, 0, 0);
+    for (int i = 0; i < n; i++) order[i] = (int)heed_random_permute(&r, (uint64_t)i, (uint32_t)n);
 }
 
-/* What layers of the library do with a shuffled memory and with shuffled patches, without positions
- * and with. */
-typedef struct {
-    memory_shuffle memory;
-    patch_shuffle patches[2];
-} by_library;
-
-static json_t *library_json(by_library *k) {
-    static const char *const positions[] = {"none", "learned"};
-    json_t *list = json_array();
-    for (int i = 0; i < 2; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f, s:f}", "positions", positions[i], "output",
-                                        k->patches[i].output, "mean", k->patches[i].mean));
-    return json_pack("{s:{s:o, s:o, s:f}, s:o}", "memory", "weights",
-                     lesson_grid(2, MEMORY, k->memory.weights[0]), "context",
-                     lesson_grid(2, MEMORY_WIDTH, k->memory.context[0]), "difference",
-                     k->memory.gap, "vit", list);
-}
-
-static json_t *as_json(const int *order, const gaps *g, by_library *k) {
-    json_t *places = json_array(), *cases = json_array();
-    for (int i = 0; i < LION_TOKENS; i++) json_array_append_new(places, json_integer(order[i]));
-    for (int i = 0; i < CASES; i++)
-        json_array_append_new(cases, json_pack("{s:s, s:o, s:o, s:o}", "name", names[i], "scores",
-                                               json_number(g[i].scores), "weights",
-                                               json_number(g[i].weights), "output",
-                                               json_number(g[i].output)));
-    json_t *o = json_pack("{s:s, s:o, s:o}", "example", "shuffle", "order", places, "cases", cases);
-    json_t *more = library_json(k);
-    json_object_update(o, more);
-    json_decref(more);
-    return o;
-}
-
-/* Draws each word's output at its old place and at its new place. */
-static void draw_outputs(explaining *e, const heed_lesson *plain, const heed_lesson *moved,
-                         const int *order) {
-    const char *labels[LION_TOKENS];
-    for (int i = 0; i < LION_TOKENS; i++) labels[i] = lion_tokens[order[i]];
-    const matrix_view v[2] = {
-        {.name = "f(x)", .m = &plain->part[HEED_LESSON_OUTPUT], .row_labels = lion_tokens},
-        {.name = "f(s(x))", .m = &moved->part[HEED_LESSON_OUTPUT], .row_labels = labels}};
-    draw_equation(&e->out, &e->look, 2, v, (const char *[]){"", "    "});
-    gap(e);
-}
-
-static void draw_memory(explaining *e, memory_shuffle *m) {
-    char text[MEMORY][8];
-    const char *labels[2][MEMORY];
-    for (int i = 0; i < MEMORY; i++) {
-        snprintf(text[i], sizeof text[i], "h_%d", i + 1);
-        labels[0][i] = text[i];
+/* Row i is row order[i] of m; both: the same of the columns. */
+static heed_matrix shuffled(explaining *e, heed_matrix m, const int *order, bool both) {
+    heed_matrix s = matrix_new(e, m.rows, m.cols);
+    for (int i = 0; i < m.rows * m.cols; i++) {
+        int col = i % m.cols;
+        s.x[i] = heed_matrix_at(&m, order[i / m.cols], both ? order[col] : col);
     }
-    for (int i = 0; i < MEMORY; i++) labels[1][i] = text[m->order[i]];
-    heading(e, "A memory h_1, h_2, ... is a set");
-    say(e,
-        "A decoder's query to what an encoder remembers, by the library's additive attention with "
-        "random numbers: weights a_i and context c = sum of a_i h_i, then the same with the h_i "
-        "in another order.");
-    for (int k = 0; k < 2; k++)
-        lesson_draw(e, k ? "weights, shuffled" : "weights", lesson_matrix(1, MEMORY, m->weights[k]),
-                    NULL, labels[k]);
-    lesson_draw(e, "c", lesson_matrix(2, MEMORY_WIDTH, m->context[0]),
-                (const char *[]){"in order", "shuffled"}, NULL);
-    say(e,
+    return s;
+}
+
+static const char *const *shuffled_labels(explaining *e, const char *const *labels,
+                                          const int *order, int n) {
+    const char *moved[LION_TOKENS];
+    for (int i = 0; i < n; i++) moved[i] = labels[order[i]];
+    return keep_labels(e, moved, n);
+}
+
+/* ---- words ---- */
+
+enum { AS_IT_IS, POSITIONS, CAUSAL, CASES };
+
+/* Scores, weights and output of the lion's head on its words in some order; with positions, a
+ * number that grows with the place is added. */
+static bool head_of(explaining *e, heed_matrix x, int which, heed_matrix out[3]) {
+    heed_lesson l;
+    heed_matrix in = matrix_of(e, x.rows, x.cols, x.x);
+    for (int i = 0; which == POSITIONS && i < x.rows * x.cols; i++) in.x[i] += 0.1 * (i / x.cols);
+    heed_lesson_args a = lion_args(in.x);
+    a.causal = which == CAUSAL;
+    bool ok = heed_lesson_make(e->c, &a, &l);
+    static const heed_lesson_part parts[] = {HEED_LESSON_SCORES, HEED_LESSON_WEIGHTS,
+                                             HEED_LESSON_OUTPUT};
+    for (int i = 0; ok && i < 3; i++) {
+        const heed_matrix *m = &l.part[parts[i]];
+        out[i] = matrix_of(e, m->rows, m->cols, m->x);
+    }
+    heed_lesson_free(&l);
+    return ok;
+}
+
+static bool shuffle_words(explaining *e) {
+    static const char *const names[] = {"as it is", "positions", "causal mask"};
+    static const char *const parts[] = {"scores", "weights", "output"};
+    int order[LION_TOKENS];
+    permute(e, "explain.shuffle", LION_TOKENS, order);
+    const char *const *moved = shuffled_labels(e, lion_tokens, order, LION_TOKENS);
+    heed_matrix x = matrix_of(e, LION_TOKENS, LION_FEATURES, lion_x);
+    heed_matrix there = shuffled(e, x, order, false), gaps = matrix_new(e, CASES, 3);
+    heed_matrix plain[CASES][3], again[CASES][3];
+    for (int k = 0; k < CASES; k++) {
+        if (!head_of(e, x, k, plain[k]) || !head_of(e, there, k, again[k])) return false;
+        for (int i = 0; i < 3; i++)
+            gaps.x[3 * k + i] = largest_gap(again[k][i], shuffled(e, plain[k][i], order, i < 2));
+    }
+    lesson_step *s = add_step(e, "Words", "f(s(x)) = s(f(x))",
+                              "The words of the hungry lion, shuffled by a permutation s (another "
+                              "--seed, another order):");
+    show(e, "", "f(x)", plain[AS_IT_IS][2], lion_tokens, NULL);
+    show(e, "", "f(s(x))", again[AS_IT_IS][2], moved, NULL);
+    s->after =
+        "Look at any word: its output moved with it and has not changed. Scores are equal to "
+        "the last bit; weights and outputs to the rounding of sums whose terms come in "
+        "another order. With a position added to each word, or with a causal mask, this no "
+        "longer holds: the order counts.";
+    s = add_step(e, NULL, "largest |f(s(x)) - s(f(x))|", NULL);
+    show(e, "", "largest |f(s(x)) - s(f(x))|", gaps, names, parts)->brief = true;
+    s->aside = "inf: a score that the mask hides in one of the two alone";
+    return true;
+}
+
+/* ---- a memory ---- */
+
+static void shuffle_memory(explaining *e) {
+    static const char *const in_order[] = {"in order", "shuffled"};
+    heed_attend l;
+    heed_attend_init(
+        &l, library(e), "attend",
+        (heed_attend_args){.kind = HEED_ADDITIVE, .query = MEMORY_WIDTH, .input = MEMORY_WIDTH});
+    int order[MEMORY];
+    permute(e, "explain.shuffle.memory", MEMORY, order);
+    heed_matrix query = normals(e, "explain.shuffle.s", 1, MEMORY_WIDTH), weights[2];
+    heed_matrix h = normals(e, "explain.shuffle.h", MEMORY, MEMORY_WIDTH);
+    heed_matrix c = matrix_new(e, 2, MEMORY_WIDTH);
+    if (heed_ctx_status(e->c) != HEED_OK) return;
+    for (int k = 0; k < 2; k++) {
+        heed_tape_begin(e->tape, HEED_EVAL, 0);
+        heed_tensor *memory = input_of(e, k ? shuffled(e, h, order, false) : h);
+        heed_attention_kv kv = heed_attend_kv(&l, e->tape, memory, NULL);
+        heed_tensor *q = input_of(e, query);
+        weights[k] = result_of(e, heed_attend_look(&l, e->tape, q, &kv).weights, 1, MEMORY);
+        heed_matrix row = result_of(e, heed_attend_apply(&l, e->tape, q, &kv), 1, MEMORY_WIDTH);
+        memcpy(c.x + k * MEMORY_WIDTH, row.x, MEMORY_WIDTH * sizeof *c.x);
+    }
+    const char *const *labels = numbered(e, "h_%d", 1, MEMORY);
+    add_step(e, "A memory h_1, h_2, ... is a set", "c = sum of a_i h_i",
+             "A decoder's query to what an encoder remembers, by the library's additive attention "
+             "with random numbers: weights a_i and context c, then the same with the h_i in "
+             "another order.");
+    show(e, "", "weights", weights[0], NULL, labels)->picture = true;
+    show(e, "", "weights, shuffled", weights[1], NULL, shuffled_labels(e, labels, order, MEMORY))
+        ->picture = true;
+    lesson_step *s = add_step(e, NULL, "c = sum of a_i h_i", NULL);
+    show(e, "", "c", c, in_order, NULL);
+    s->after = text_of(
+        e,
         "Each h_i keeps its weight wherever it is, and c is the same: the two differ by %.1g, the "
         "rounding of a sum in another order. The position of a word must therefore be part of its "
         "h_i.",
-        m->gap);
+        largest_gap(rows_of_matrix(c, 0, 1), rows_of_matrix(c, 1, 1)));
 }
 
-static void draw_patches(explaining *e, const patch_shuffle g[2]) {
-    heading(e, "Patches of a picture are a set, too");
-    say(e,
-        "The layers of a ViT with random weights: patch embedding, positions, two blocks. The %d "
+/* ---- patches: the blocks of Dosovitskiy et al. 2021 ---- */
+
+typedef struct {
+    heed_conv patch;
+    heed_position position;
+    heed_block block[BLOCKS];
+} vit;
+
+static void vit_init(explaining *e, vit *m, heed_position_kind positions) {
+    heed_store *s = library(e);
+    heed_block_args a = {.attn = {.width = WIDTH, .heads = 2},
+                         .mlp = {.width = WIDTH, .inner = 2 * WIDTH, .act = HEED_GELU},
+                         .pre_norm = true,
+                         .eps = (heed_real)1e-5};
+    heed_patch_embed_init(&m->patch, s, "patch", 1, PATCH, WIDTH, NULL);
+    heed_position_init(&m->position, s, "position", positions, PATCHES, WIDTH);
+    for (int i = 0; i < BLOCKS; i++) {
+        heed_scope(s, "encoder.%d", i);
+        heed_block_init(&m->block[i], s, "", a);
+        heed_unscope(s);
+    }
+    if (heed_ctx_status(e->c) == HEED_OK)
+        set_parameter(m->position.table, normals(e, "explain.shuffle.positions", PATCHES, WIDTH),
+                      false);
+}
+
+/* The outputs of all patches, (PATCHES,WIDTH). */
+static heed_matrix vit_apply(explaining *e, const vit *m, heed_matrix pixels) {
+    heed_tape *t = e->tape;
+    heed_tape_begin(t, HEED_EVAL, 0);
+    heed_tensor *x = heed_reshape(t, input_of(e, pixels), 4, (int[]){1, SIDE, SIDE, 1});
+    heed_tensor *y =
+        heed_position_apply(&m->position, t, heed_patch_embed_apply(&m->patch, t, x), 0);
+    for (int i = 0; i < BLOCKS; i++) y = heed_block_apply(&m->block[i], t, y, NULL, NULL);
+    return result_of(e, y, PATCHES, WIDTH);
+}
+
+/* Moves each patch of the picture whole. */
+static heed_matrix move_patches(explaining *e, heed_matrix from, const int *order) {
+    heed_matrix to = matrix_new(e, SIDE, SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        int row = i / SIDE, col = i % SIDE, patch = order[row / PATCH * GRID + col / PATCH];
+        to.x[i] = heed_matrix_at(&from, patch / GRID * PATCH + row % PATCH,
+                                 patch % GRID * PATCH + col % PATCH);
+    }
+    return to;
+}
+
+static heed_matrix mean_of(explaining *e, heed_matrix m) {
+    heed_matrix mean = matrix_new(e, 1, m.cols);
+    for (int i = 0; i < m.rows * m.cols; i++) mean.x[i % m.cols] += m.x[i] / m.rows;
+    return mean;
+}
+
+static void shuffle_patches(explaining *e) {
+    static const char *const kinds[] = {"none", "learned"}, *const of[] = {"f", "mean"};
+    heed_matrix gaps = matrix_new(e, 2, 2), x = normals(e, "explain.shuffle.pixels", SIDE, SIDE);
+    int order[PATCHES];
+    permute(e, "explain.shuffle.patches", PATCHES, order);
+    for (int k = 0; k < 2; k++) {
+        vit m;
+        vit_init(e, &m, k ? HEED_LEARNED : HEED_NO_POSITIONS);
+        if (heed_ctx_status(e->c) != HEED_OK) return;
+        heed_matrix plain = shuffled(e, vit_apply(e, &m, x), order, false);
+        heed_matrix moved = vit_apply(e, &m, move_patches(e, x, order));
+        gaps.x[2 * k] = largest_gap(moved, plain);
+        gaps.x[2 * k + 1] = largest_gap(mean_of(e, moved), mean_of(e, plain));
+    }
+    lesson_step *s = add_step(
+        e, "Patches of a picture are a set, too", "largest |f(s(x)) - s(f(x))|",
+        "The layers of a ViT with random weights: patch embedding, positions, two blocks. The 9 "
         "patches of a random picture change places, each as a whole. f: the outputs of all "
-        "patches; "
-        "mean: their mean, which the class is read from.",
-        PATCHES);
-    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-22s %8s %8s\n", "", "f", "mean");
-    for (int i = 0; i < 2; i++)
-        heed_text_add(&e->out, "  %-22s %8.1g %8.1g\n",
-                      i ? "--positions learned" : "--positions none", g[i].output, g[i].mean);
-    gap(e);
-    say(e,
-        "Without positions the outputs move with their patches, and a picture whose patches are in "
-        "another order has the class of the picture.");
+        "patches; mean: their mean, which the class is read from. Rows: --positions none and "
+        "learned.");
+    show(e, "", "by positions", gaps, kinds, of)->brief = true;
+    s->after = "Without positions the outputs move with their patches, and a picture whose patches "
+               "are in another order has the class of the picture.";
 }
 
-static void draw(explaining *e, const heed_lesson *plain, const heed_lesson *moved,
-                 const int *order, const gaps *g, by_library *k) {
-    heed_text line = {.c = e->c};
-    for (int i = 0; i < LION_TOKENS; i++)
-        heed_text_add(&line, "%s%s", i ? " " : "", lion_tokens[order[i]]);
-    heading(e, "Attention knows no order");
-    say(e, "The words of the hungry lion, shuffled by a permutation s (another --seed, another "
-           "order):");
-    say(e, "%s", line.s ? line.s : "");
-    heed_text_free(&line);
-    draw_outputs(e, plain, moved, order);
-    say(e, "Look at any word: its output moved with it and has not changed, f(s(x)) = s(f(x)). "
-           "Scores are equal to the last bit; weights and outputs to the rounding of sums whose "
-           "terms come in another order. With a position added to each word, or with a causal "
-           "mask, this no longer holds: the order counts.");
-    heed_text_add(&e->out, "  largest |f(s(x)) - s(f(x))| of\n  %-11s %8s %8s %8s\n", "", "scores",
-                  "weights", "output");
-    for (int i = 0; i < CASES; i++)
-        heed_text_add(&e->out, "  %-11s %8.1g %8.1g %8.1g\n", names[i], g[i].scores, g[i].weights,
-                      g[i].output);
-    gap(e);
-    aside(e, "inf: a score that the mask hides in one of the two alone");
-    gap(e);
-    draw_memory(e, &k->memory);
-    draw_patches(e, k->patches);
-    lesson_try(e, "explain shuffle --seed 7\n"
-                  "explain lion --html lion.html");
-}
-
-void explain_shuffle(explaining *e) {
-    heed_random r = heed_random_at(e->seed, "explain.shuffle", 0, 0);
-    int same[LION_TOKENS], order[LION_TOKENS];
-    gaps g[CASES];
-    heed_lesson plain[CASES] = {{.self = true}}, moved[CASES] = {{.self = true}};
-    bool ok = true;
-    for (int i = 0; i < LION_TOKENS; i++) {
-        same[i] = i;
-        order[i] = (int)heed_random_permute(&r, (uint64_t)i, LION_TOKENS);
-    }
-    for (int k = 0; ok && k < CASES; k++) {
-        ok = open_lion(e, same, k, &plain[k]) && open_lion(e, order, k, &moved[k]);
-        const heed_matrix *p = plain[k].part, *m = moved[k].part;
-        if (ok)
-            g[k] = (gaps){difference(&m[HEED_LESSON_SCORES], &p[HEED_LESSON_SCORES], order, true),
-                          difference(&m[HEED_LESSON_WEIGHTS], &p[HEED_LESSON_WEIGHTS], order, true),
-                          difference(&m[HEED_LESSON_OUTPUT], &p[HEED_LESSON_OUTPUT], order, false)};
-    }
-    by_library library = {.memory = {.gap = 0}};
-    ok = ok && shuffle_memory(e->c, e->seed, &library.memory) &&
-         shuffle_patches(e->c, e->seed, HEED_NO_POSITIONS, &library.patches[0]) &&
-         shuffle_patches(e->c, e->seed, HEED_LEARNED, &library.patches[1]);
-    if (ok && !lesson_json(e, as_json(order, g, &library)))
-        draw(e, &plain[0], &moved[0], order, g, &library);
-    for (int k = 0; k < CASES; k++) {
-        heed_lesson_free(&plain[k]);
-        heed_lesson_free(&moved[k]);
-    }
+void shuffle_steps(explaining *e) {
+    e->title = "Attention knows no order";
+    e->commands = "explain shuffle --seed 7\n"
+                  "explain lion --html lion.html";
+    e->unit = "weight", e->hi = 1;
+    if (!shuffle_words(e)) return;
+    shuffle_memory(e);
+    shuffle_patches(e);
 }

@@ -1,5 +1,5 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
-#include "explain/recurrence.h"
+#include "explain/explain.h"
 #include "kinds/image.h"
 #include "kinds/records.h"
 
@@ -16,9 +16,6 @@ typedef struct {
     char path[320]; /* the layer's path: "encoder.0.attn" */
     int head;
 } trained;
-
-/* A run whose recurrences are shown instead of a head. */
-static const example recurrent = {.name = "of a recurrent model", .kind = SHOWS_WORDS};
 
 /* ---- the layer and the head ---- */
 
@@ -78,6 +75,7 @@ static bool make_head(trained *t) {
     if (!heed_lesson_of_head(&t->s, &t->block, t->head, &w->lesson, &t->e->place.off) ||
         !worked_label(t->e))
         return false;
+    t->e->head = true;
     t->e->place.stack = t->block.stack;
     t->e->place.layer = t->block.layer, t->e->place.head = t->head;
     t->e->place.heads = t->block.heads, t->e->place.kv_heads = t->block.kv_heads;
@@ -87,32 +85,31 @@ static bool make_head(trained *t) {
     return true;
 }
 
-void explain_run(explaining *e, const char *run, const char *text) {
+void explain_run(explaining *e, const char *run, const char *text, void (*shown)(explaining *e)) {
     trained t = {.e = e, .run = open_run(e->p, run)};
     heed_text line = {.c = e->c};
-    recurrent_layers layers;
+    char link[PAGE_LINK_SIZE], head[16];
+    heed_record *record = NULL;
     if (t.run) text = one_input(e->p, t.run, text, &line);
-    if (t.run && text && recurrence_of_run(t.run, &layers)) {
-        if (lesson_accepts(e, &recurrent) && inspect_input(&t.s, t.run, text, NULL, false))
-            recurrence_explain(e, &t.s, &layers);
-    } else if (t.run && text && choose_layer(&t) && choose_head(&t) &&
-               inspect_input(&t.s, t.run, text, NULL, false)) {
-        const char *html = heed_config_text(e->p->flags, "html");
+    bool recurrent = t.run && has_recurrences(t.run);
+    bool ok =
+        t.run && text &&
+        (recurrent ? accepts(e, "of a recurrent model") : choose_layer(&t) && choose_head(&t));
+    ok = ok && inspect_input(&t.s, t.run, text, NULL, false);
+    if (ok && recurrent) {
+        e->name = run;
+        open_recurrences(e, &t.s);
+    } else if (ok) {
         if (!sees_pictures(t.run->model)) note_file(e->c, text, NULL);
-        heed_record *record =
-            *html ? heed_capture(&t.s, &(heed_capture_args){.lean = false}) : NULL;
-        char first[PAGE_LINK_SIZE], head[16];
+        if (*heed_config_text(e->p->flags, "html"))
+            e->record = record = heed_capture(&t.s, &(heed_capture_args){.lean = false});
         snprintf(head, sizeof head, "%d", t.head + 1);
         page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
-        e->record = record;
-        e->page_link = page_link_text(&o, first);
-        if (heed_ctx_status(e->c) == HEED_OK && make_head(&t)) explain_worked(e);
-        heed_record_free(record);
+        e->page_link = page_link_text(&o, link);
+        ok = heed_ctx_status(e->c) == HEED_OK && make_head(&t);
     }
-    e->record = NULL;
-    e->page_link = NULL;
-    e->place = (trained_place){0};
-    worked_free(&e->w);
+    if (ok) shown(e);
+    heed_record_free(record);
     heed_inspection_free(&t.s);
     close_run(e->p, t.run);
     heed_text_free(&line);

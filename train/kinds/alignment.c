@@ -33,11 +33,12 @@ static bool choose(const heed_run *r, const heed_config *flags, alignment *out, 
     heed_record_block block = {.heads = a.heads};
     if (!chosen_head(r->c, flags ? heed_config_text(flags, "head") : "", &block, chosen))
         return false;
-    char head[48];
+    char head[HEED_WORDS];
     snprintf(out->of, sizeof out->of,
-             a.fixed ? "no attention: one context, of the encoder's last states, for all"
-                     : "cross, layer %d of %d, %s: a row for each generated token, over the source",
-             out->layer, layers, head_words(&block, *chosen, head));
+             a.fixed
+                 ? "no attention: one context, of the encoder's last states, for all"
+                 : "cross, layer %d of %d, %.48s: a row for each generated token, over the source",
+             out->layer, layers, heed_head_words(&block, *chosen, head));
     return true;
 }
 
@@ -64,7 +65,7 @@ static bool fill(const heed_inspection *s, int head, alignment *a) {
     if (!a->weights || !a->memory || !a->row_label)
         return heed_fail(s->run->c, HEED_FAILED, "no memory for %zu weights", n);
     for (size_t i = 0; i < n; i++)
-        a->weights[i] = fused_weight(w->x, (int)(w->size / n), n, head, i);
+        a->weights[i] = heed_fused_weight(w->x, (int)(w->size / n), n, head, i);
     /* All heads have one scale, also if one is shown; their mean has its own. */
     const heed_real *scaled = head < 0 ? a->weights : w->x;
     for (size_t i = 0; i < (head < 0 ? n : w->size); i++)

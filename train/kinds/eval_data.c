@@ -20,7 +20,7 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
                                  d->is_val ? ", the validation data of the run"
                                  : own     ? ""
                                            : part);
-    if (!d->kind->tables && !d->all && d->no_val)
+    if (d->kind->lines && !d->kind->tables && !d->all && d->no_val)
         snprintf(what + at, 512 - at, ", training text: there is no validation part");
     if (d->kind->pictures && d->kind->target) {
         const heed_captions_info *a = heed_captions_about(d->batches);

@@ -6,21 +6,10 @@
 #include "kinds/training.h"
 #include <heed/pairs.h>
 
-/* Writes "flip 0.5, shift by up to 2, ...", or "" for no augmentation, to text and returns it. */
-const char *augment_text(const heed_augment *a, char text[160]);
-/* The same of a training, with the reason why pictures are not mirrored, or should not be. */
-const char *augmented_text(const heed_data *d, const heed_config *f, char text[480]);
-/* Whether colour pictures are few for a model of patches; if so, writes a hint to text. */
-bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
-/* Writes to text how many files of a set are not pictures, and the first; "": none. */
-const char *others_text(const heed_images_info *a, char text[400]);
-/* Prints the sizes of a set's pictures and the size in which they are read. */
-void print_sizes(int at, const heed_images_info *a);
 /* Prints the first `most` skipped pictures with their reasons; returns how many more there are. */
 size_t print_skipped(FILE *out, const heed_images *k, const char *indent, size_t most);
 
 /* Parts of the kinds of pictures (image.c). */
-void banner_pictures(const heed_model *m, const heed_data *d, const heed_config *f);
 /* train.log lists all skipped pictures. */
 void begun_pictures(program *p, const heed_data *d, const char *run);
 /* Reads the test part, if there is one, once: after a training run, or when that was kept from it.
@@ -31,10 +20,6 @@ void print_waited(const training_end *e);
 /* Warns of pictures that are left out, and if the training part was evaluated only because there is
  * no other. (class_eval.c) */
 void warn_of_pictures(program *p, const heed_data *d, bool evaluated);
-/* Prints the banner's rows on sizes and normalisation; on the pictures skipped, if any, whose first
- * ones are listed on stderr. */
-void banner_sizes(const heed_images_info *a);
-void banner_skipped(const heed_model *m, const heed_images *k, const heed_config *f);
 /* Adds all skipped pictures to RUN/train.log. */
 void log_skipped(program *p, const heed_images *k, const char *run);
 

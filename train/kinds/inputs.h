@@ -57,8 +57,7 @@ typedef struct {
 bool inspect_advance(void *user, uint64_t done, uint64_t all);
 
 /* Printed with everything that shows attention or its importance. */
-#define NO_EXPLANATION                                                                             \
-    "Attention alone is no explanation: it shows where a head looks, not why the model answers"
+#define NO_EXPLANATION HEED_NO_EXPLANATION
 
 /* Whether some attention stack of the run has the layer that --layer chooses. Sets *index to the
  * layer's index. */

@@ -10,7 +10,7 @@ const data_kind *kind_of(const heed_model *m) {
     if (reads_text(m)) return &text_kind;
     if (writes_targets(m)) return sees_pictures(m) ? &caption_kind : &translation_kind;
     if (sees_pictures(m)) return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
-    return &label_kind;
+    return names_classes(m) ? &label_kind : &dense_kind;
 }
 
 /* Appends the text with whole numbers as "4,000". */
@@ -67,65 +67,30 @@ void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batc
                data_of(m)->items);
 }
 
-/* A mark before and after a name of a class in a list, so that a comma in it parts no two names. */
-static const char *quote_of(const char *label) { return strchr(label, ',') ? "\"" : ""; }
-
-void banner_balance(const heed_data *d) {
-    enum { COLUMNS = 100 };
-    heed_text row = {.c = NULL};
-    int i = 0;
-    if (!d->class_weights) return;
-    for (; i < d->label_count && row.n < COLUMNS; i++) {
-        const char *quote = quote_of(d->labels[i]);
-        heed_text_add(&row, "%s%s%.40s%s %zu x %.3g", i ? ", " : "", quote, d->labels[i], quote,
-                      heed_data_count(d, i), (double)d->class_weights[i]);
-    }
-    banner_row("balanced", "%s%s", row.s ? row.s : "", i < d->label_count ? " ..." : "");
-    heed_text_free(&row);
-}
-
-const char *balance_hint(const heed_data *d, char text[256]) {
-    enum { MANY = 5 };
-    size_t largest = 0, least = SIZE_MAX;
-    int smallest = 0;
-    for (int i = 0; i < d->label_count; i++) {
-        size_t n = heed_data_count(d, i);
-        if (n < least) smallest = i;
-        if (n < least) least = n;
-        if (n > largest) largest = n;
-    }
-    *text = 0;
-    if (!d->label_count || (least ? least : 1) * MANY >= largest) return text;
-    const char *quote = quote_of(d->labels[smallest]);
-    snprintf(text, 256,
-             "the largest class has %.0f times the %ss of %s%.80s%s: accuracy says little of it; "
-             "--balance weighs classes equally in training",
-             (double)largest / (double)(least ? least : 1), d->kind->label, quote,
-             d->labels[smallest], quote);
-    return text;
-}
-
-const char *label_list(const char *const *labels, int count, int columns, char text[256]) {
-    size_t n = 0;
-    int i = 0;
-    *text = 0;
-    for (; i < count && n < (size_t)columns; i++) {
-        const char *quote = quote_of(labels[i]);
-        n += (size_t)snprintf(text + n, 256 - n, "%s%s%.80s%s", i ? ", " : "", quote, labels[i],
-                              quote);
-    }
-    size_t cut = heed_label_cut(text, columns);
-    if (cut < n || i < count) snprintf(text + cut, 256 - cut, " ...");
-    return text;
-}
-
 void print_start(const char *text, size_t n, int columns) {
     char line[512];
     snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
     print_name(line, 0, columns);
 }
 
-/* ---- models that make their own batches ---- */
+bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]) {
+    enum { FEW = 5000 };
+    size_t n = heed_data_count(d, -1);
+    char count[32];
+    *text = 0;
+    if (!reads_patches(m) || !names_pictures(m) || heed_config_int(f, "channels") != 3 ||
+        n >= FEW || *heed_config_text(f, "from"))
+        return false;
+    snprintf(
+        text, 256,
+        "%s pictures are few for attention over patches: a CNN (%s train cnn) often learns "
+        "more from them, but has no attention to show; to keep the attention, --from RUN starts "
+        "from a run on other pictures",
+        heed_format_count(count, n), program_name());
+    return true;
+}
+
+/* ---- models that make their own batches, or read a kind of data of their own ---- */
 
 static void next_plot(const heed_model *m, const heed_data *d, const char *path, const char *run) {
     (void)d;
@@ -136,9 +101,4 @@ static void next_plot(const heed_model *m, const heed_data *d, const char *path,
     printf("  %s plot %s\n", heed, run);
 }
 
-static void check_nothing(program *p, heed_data *d) {
-    (void)d;
-    heed_fail(p->c, HEED_USAGE, "there is nothing to check: %s makes its own data", p->model->name);
-}
-
-const data_kind dense_kind = {.next = next_plot, .eval = eval_scores, .check = check_nothing};
+const data_kind dense_kind = {.next = next_plot, .eval = eval_scores};

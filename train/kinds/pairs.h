@@ -4,20 +4,6 @@
 
 #include "kinds/training.h"
 
-/* ---- pairs as words ---- */
-/* "pairs", or "texts" for labelled data. */
-const char *pair_noun(const heed_pairs_info *a, size_t count);
-/* Writes the index-th note (from 0) about the training part, on facts that its counts do not show.
- * False: there are no more notes. */
-bool pairs_note(const heed_pairs_info *a, const heed_config *f, int index, char text[160]);
-/* Whether a model that labels words is to be trained on sentences of one word. */
-bool single_words(const heed_model *m, const heed_data *d);
-#define SINGLE_WORDS                                                                               \
-    "every sentence has one word: each line is expected to have the words of a sentence, a tab "   \
-    "and their labels"
-/* Prints the banner's row on a vocabulary. */
-void banner_vocabulary(const char *label, const heed_tokenizer *k, size_t unknown, size_t tokens);
-
 /* ---- from a source, a text or a picture, to a target (translating.c) ---- */
 /* Rows of the table of a command that translates. */
 #define DECODING                                                                                   \
@@ -94,7 +80,6 @@ json_t *alignment_peaks_json(const alignment_peaks *p); /* NULL: not asked for *
 
 /* Appends some pairs and their translations by the current model to RUN/samples.txt (samples.c). */
 void sample_pairs(progress *g, const heed_report *r);
-void check_pairs(program *p, heed_data *d);                                    /* pairs_check.c */
 void eval_pairs(program *p, const heed_model *m, heed_config *f, heed_run *r); /* pairs_eval.c */
 /* Scores of the first `most` validation pairs, translated greedily; saved in RUN/scores.json. */
 typedef struct {
@@ -120,8 +105,7 @@ void finish_scores(program *p, const heed_data *d, training_end *e, const char *
                    bool (*score)(program *p, heed_run *r, const heed_data *d, size_t most,
                                  pair_scores *out));
 
-/* ---- captions (captions.c, captions_check.c, captions_eval.c) ---- */
-void check_captions(program *p, heed_data *d);
+/* ---- captions (captions.c, captions_eval.c) ---- */
 void eval_captions(program *p, const heed_model *m, heed_config *f, heed_run *r);
 bool captions_scores(program *p, heed_run *r, const heed_data *d, size_t most, pair_scores *out);
 void sample_captions(progress *g, const heed_report *r); /* samples.c */

@@ -194,11 +194,9 @@ static void eval_pictures(program *p, const heed_model *m, heed_config *f, heed_
 }
 
 const data_kind reconstruction_kind = {
-    .banner = banner_pictures,
     .begun = begun_pictures,
     .evaluated = draw_reconstructions,
     .next = next_pictures,
     .finish = finish,
     .eval = eval_pictures,
-    .check = check_pictures,
 };

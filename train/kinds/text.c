@@ -4,31 +4,6 @@
 
 #include <math.h>
 
-static void banner_text(const heed_model *m, const heed_data *d, const heed_config *f) {
-    heed_corpus_info a = heed_corpus_about(d->batches);
-    (void)m;
-    char n1[32], n2[32], n3[32];
-    double unknown = (double)(a.unknown + a.val_unknown);
-    double tokens = (double)(a.tokens + a.val_tokens);
-    banner_row("data", "%s: %s tokens for training, %s for validation", heed_config_text(f, "data"),
-               heed_format_count(n1, a.tokens),
-               a.val_tokens ? heed_format_count(n2, a.val_tokens) : "none");
-    banner_row("vocabulary", "%s tokens, %s%s",
-               heed_format_count(n3, (uint64_t)heed_vocab_size(d->tokenizer)),
-               heed_tokenizer_kind(d->tokenizer), unknown > 0 ? "" : ", none unknown");
-    if (unknown > 0) banner_row("", "%.2f %% of the text is unknown to it", 100 * unknown / tokens);
-    if (a.kept)
-        banner_row("",
-                   "tokens.bin in the run keeps them, %s, for resume and eval (--no-token-cache)",
-                   heed_format_bytes(n1, (double)a.kept));
-    if (a.cut_lines)
-        banner_row("", "%s line%s longer than the block and %s cut",
-                   heed_format_count(n1, a.cut_lines), a.cut_lines == 1 ? " is" : "s are",
-                   a.cut_lines == 1 ? "was" : "were");
-    char overlap[OVERLAP];
-    if (overlap_text(&a, overlap)) banner_row("overlap", "%s", overlap);
-}
-
 static void begun_text(program *p, const heed_data *d, const char *run) {
     (void)p;
     heed_corpus_keep(d->batches, run);
@@ -96,10 +71,8 @@ static void eval_text(program *p, const heed_model *m, heed_config *f, heed_run 
 }
 
 const data_kind text_kind = {
-    .banner = banner_text,
     .begun = begun_text,
     .evaluated = sample_text,
     .next = next_text,
     .eval = eval_text,
-    .check = check_text,
 };

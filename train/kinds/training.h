@@ -23,26 +23,24 @@ typedef struct {
  * batches (kind.c). */
 typedef struct progress progress;
 typedef struct {
-    void (*banner)(const heed_model *m, const heed_data *d,
-                   const heed_config *f);                           /* uses banner_row; or NULL */
     void (*begun)(program *p, const heed_data *d, const char *run); /* the run exists; or NULL */
     void (*evaluated)(progress *g, const heed_report *r); /* after an evaluation; or NULL */
     void (*finish)(program *p, const heed_data *d, training_end *e); /* reports more; or NULL */
     /* Prints what to try. path: of the data; run: as it is typed. */
     void (*next)(const heed_model *m, const heed_data *d, const char *path, const char *run);
     void (*eval)(program *p, const heed_model *m, heed_config *f, heed_run *r); /* heed eval */
-    void (*check)(program *p, heed_data *d); /* heed data check */
 } data_kind;
 extern const data_kind text_kind, picture_kind, reconstruction_kind, translation_kind, label_kind,
     caption_kind, dense_kind;
 const data_kind *kind_of(const heed_model *m); /* (kind.c) */
 
-enum { OVERLAP = 160 };
-/* Writes to text how many validation lines the training part has, and whether they are so many that
- * the loss says little, which is returned. (text_check.c) */
-bool overlap_text(const heed_corpus_info *a, char text[OVERLAP]);
-/* Writes that so many lines have the text of a special token; returns it. */
-const char *special_note(size_t lines, char text[160]);
+/* ---- facts of the library (facts.c) ---- */
+/* Prints them; as rows of the banner; as an object. */
+void print_facts(program *p, const heed_facts *k);
+void banner_facts(const program *p, const heed_facts *k);
+json_t *facts_json(const heed_facts *k);
+/* Whether colour pictures are few for a model of patches; if so, writes a hint to text. (kind.c) */
+bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
 /* Opens the evaluation data of a run of model m with settings f, and writes its description to
  * `what`: "book.txt, validation part". NULL: see p->c. (eval_data.c) */
 heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
@@ -90,11 +88,6 @@ struct progress {
 show_mode show_mode_of(const char *name);
 /* Prints a line of the banner: label, text. */
 void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
-/* With --balance, a row with the number of each class and its weight. */
-void banner_balance(const heed_data *d);
-/* Writes to text a hint that the largest class has many times the items of the smallest; "": not.
- */
-const char *balance_hint(const heed_data *d, char text[256]);
 /* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
  * same as an object with a number for each outcome. (start.c) */
 void banner_start(const progress *g, const heed_report *r);
@@ -108,9 +101,7 @@ void banner_choices(const heed_choices *k);
 json_t *choices_json(const heed_choices *k);
 /* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
 void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
-/* Writes "neg, pos", the first `columns` of it, to text and returns it. (kind.c) */
-const char *label_list(const char *const *labels, int count, int columns, char text[256]);
-/* The heed_fit callback; user is a progress *. */
+/* The callback of a training; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 /* Draws what loss.png lacks, which is drawn once a second at most. */
 void progress_end(progress *g);
@@ -121,7 +112,7 @@ void progress_end(progress *g);
 void warn_of_plateau(progress *g, const heed_report *r);
 /* Trains some steps without a run, and prints what the whole training run would take. copied: bytes
  * of inputs that it would copy (commands/estimate.c). */
-void estimate_training(program *p, const heed_data *data, const heed_fit_args *args, size_t copied);
+void estimate_training(program *p, const heed_train_args *args, size_t copied);
 
 /* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
 void print_memory(FILE *to, const heed_memory *m);
@@ -143,12 +134,8 @@ void first_words_of(const heed_run *r, char words[FIRST_WORDS]);
 void next_text(const heed_model *m, const heed_data *d, const char *path, const char *run);
 void next_pairs(const heed_model *m, const heed_data *d, const char *path, const char *run);
 void eval_scores(program *p, const heed_model *m, heed_config *f, heed_run *r);
-void check_text(program *p, heed_data *d); /* text_check.c */
 
-/* ---- pictures and classes (image_check.c, class_eval.c) ---- */
-/* "test/cat/1.png is train/cat/7.png", if a picture is in the training part, too. */
-void print_duplicate(heed_images *k);
-void check_pictures(program *p, heed_data *d);
+/* ---- pictures and classes (class_eval.c) ---- */
 void eval_classes(program *p, const heed_model *m, heed_config *f, heed_run *r);
 
 /* ---- scores (commands/eval.c) ---- */

@@ -6,6 +6,7 @@
 #include "data/pair/pairs.h"
 
 #include <heed/captions.h>
+#include <stdio.h>
 
 static const heed_option options[] = {
     {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
@@ -84,6 +85,96 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_captions_close(d->batches); }
 
+/* ---- what captions hold ---- */
+
+static void describe_part(const char *label, size_t captions, size_t pictures, heed_facts *out) {
+    char n1[32], n2[32];
+    heed_fact_add(out, HEED_FACT, label, "%s caption%s of %s picture%s",
+                  heed_format_count(n1, captions), captions == 1 ? "" : "s",
+                  heed_format_count(n2, pictures), pictures == 1 ? "" : "s");
+}
+
+static void describe_tokens(const char *label, const char *of, size_t tokens, size_t unknown,
+                            heed_facts *out) {
+    char n1[32], n2[32];
+    heed_fact_add(out, HEED_FACT, label, "%s%s, %s of them unknown (%.2f %%)", of,
+                  heed_format_count(n1, tokens), heed_format_count(n2, unknown),
+                  heed__percent(unknown, tokens));
+}
+
+static void add_samples(const heed_data *d, heed_facts *out) {
+    enum { SHOWN = 3 };
+    heed_captions *k = d->batches;
+    heed_captioned found;
+    size_t n;
+    heed_fact_add(out, HEED_FACT_HEADING, "", "Samples of the training part:");
+    for (size_t i = 0; i < SHOWN && i < heed_captions_about(k)->pictures; i++) {
+        if (!heed_captions_get(k, false, i, &found, NULL)) return;
+        heed_fact_add(out, HEED_FACT_ITEM, "", "%s", found.path);
+        for (size_t j = 0; j < SHOWN && j < found.captions; j++) {
+            const char *text = heed_captions_text(k, false, i, j, &n);
+            heed_fact_add(out, HEED_FACT_ITEM, "   ", "%.*s", (int)n, text);
+        }
+    }
+}
+
+static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
+    const heed_captions_info *a = heed_captions_about(d->batches);
+    const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(d->batches));
+    const struct {
+        const char *key;
+        size_t value;
+    } counts[] = {{"captions", a->captions},
+                  {"pictures", a->pictures},
+                  {"val_captions", d->no_val ? 0 : a->val_captions},
+                  {"val_pictures", d->no_val ? 0 : a->val_pictures},
+                  {"fewest", a->fewest},
+                  {"most", a->most},
+                  {"blank", t->blank},
+                  {"empty", t->empty},
+                  {"left_out", t->left_out},
+                  {"cut", t->cut.texts},
+                  {"vocab", (size_t)heed_vocab_size(d->tokenizer)},
+                  {"tokens", t->target_tokens},
+                  {"unknown", t->target_unknown},
+                  {"val_tokens", t->val_target_tokens},
+                  {"val_unknown", t->val_target_unknown},
+                  {"longest", (size_t)t->target_longest},
+                  {"special_lines", t->special_lines}};
+    char n[32];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        heed_json_int(&out->json, counts[i].key, (int64_t)counts[i].value);
+    heed_json_bool(&out->json, "directions", *d->sided);
+    heed_json_text(&out->json, "tokenizer", heed_tokenizer_kind(d->tokenizer));
+    describe_part("training", a->captions, a->pictures, out);
+    if (d->no_val)
+        heed_fact_add(out, HEED_FACT, "validation", "none: `val-split = 0.1` makes one");
+    else
+        describe_part("validation", a->val_captions, a->val_pictures, out);
+    if (!out->brief)
+        heed_fact_add(out, HEED_FACT, "captions",
+                      a->fewest == a->most ? "%zu for each picture" : "%zu to %zu for each picture",
+                      a->fewest, a->most);
+    heed_fact_add(out, HEED_FACT, "vocabulary", "%s, %s tokens", heed_tokenizer_kind(d->tokenizer),
+                  heed_format_count(n, (uint64_t)heed_vocab_size(d->tokenizer)));
+    if (t->target_unknown || !out->brief)
+        describe_tokens("tokens", "", t->target_tokens, t->target_unknown, out);
+    if (!out->brief) {
+        heed_fact_add(out, HEED_FACT, "", "the longest caption has %d, [SEP] counted",
+                      t->target_longest);
+        if (t->val_target_tokens)
+            describe_tokens("", "validation: ", t->val_target_tokens, t->val_target_unknown, out);
+    }
+    heed__describe_pictures(d, heed_captions_images(d->batches), f, out);
+    heed__pairs_notes(d, t, f, out);
+    if (t->left_out)
+        snprintf(out->suggestion, sizeof out->suggestion, "block %d", t->target_longest);
+    if (!out->brief) add_samples(d, out);
+    return true;
+}
+
+/* ---- the kind ---- */
+
 static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
     return heed_caption_batch(d->batches, at, out);
 }
@@ -115,4 +206,5 @@ const heed_data_kind heed_pictures_captioned = {
     .epoch_batches = epoch_batches,
     .target = heed_example_target,
     .ask = heed__ask_target,
+    .describe = describe,
 };

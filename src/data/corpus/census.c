@@ -1,7 +1,7 @@
 /* census.c -- counts what the training and validation parts of a corpus hold. */
 #include "data/corpus/corpus.h"
+#include "text/classes.h"
 #include "text/text.h"
-#include "tokenizer/words.h"
 
 /* ---- tokens and bytes ---- */
 

@@ -1,7 +1,7 @@
 /* fill.c -- encodes a text file into the stream of a corpus. */
 #include "data/corpus/corpus.h"
 #include "text/text.h"
-#include "tokenizer/pipeline.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 

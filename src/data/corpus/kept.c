@@ -4,7 +4,7 @@
  * each chunk the number of odd tokens, the ids, and the bytes or odd tokens; a hash of all that. */
 #include "data/corpus/corpus.h"
 #include "text/text.h"
-#include "tokenizer/pipeline.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 

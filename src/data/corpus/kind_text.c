@@ -1,4 +1,5 @@
 /* kind_text.c -- text files as data: a tokenizer, trained or opened, and a corpus. */
+#include "core/os.h"
 #include "data/corpus/corpus.h"
 #include "data/kind.h"
 
@@ -13,19 +14,18 @@ static const heed_option options[] = {
      "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",
      "Text"},
     {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
-    {"packing", HEED_CHOICE, "blocks", 0, 0, "blocks|lines",
+    {"packing", HEED_TEXT, "blocks", 0, 0, "blocks|lines",
      "a row is a window of the whole text, or one line", "Text"},
     {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Text"},
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
-    {"split", HEED_CHOICE, "random", 0, 0, "random|tail",
+    {"split", HEED_TEXT, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
     {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
      "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
      "not those of char and byte, which are read as fast without it",
      "Text"},
+    HEED_WHEN("token-cache", "tokenizer!=char|byte"),
     {0}};
-
-static const heed_condition conditions[] = {{"token-cache", "tokenizer!=char|byte"}, {0}};
 
 static heed_tokenizer *train_tokenizer(const heed_data *d, const heed_config *f, const char *kind,
                                        heed__watch *watch) {
@@ -125,6 +125,138 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_corpus_free(d->batches); }
 
+/* ---- what a text holds ---- */
+
+/* The first lines that are not empty. */
+static void add_sample(const heed_data *d, const char *path, heed_facts *out) {
+    enum { LINES = 3, BYTES = 1 << 14 };
+    heed__file file;
+    size_t n = 0;
+    int shown = 0;
+    char text[BYTES];
+    if (!heed__file_open(d->c, path, &file)) return;
+    heed__file_read(d->c, &file, text, BYTES, &n);
+    heed__file_close(&file);
+    heed_fact_add(out, HEED_FACT_HEADING, "", "Sample:");
+    for (size_t at = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0, length;
+         at < n && shown < LINES; at += length + 1) {
+        for (length = 0; at + length < n && text[at + length] != '\n';) length++;
+        if (!length) continue;
+        heed_fact_add(out, HEED_FACT_ITEM, "", "%.*s", (int)length, text + at);
+        shown++;
+    }
+}
+
+/* Whether lines are broken at a width, so that they are no examples of their own: long ones, of
+ * which many begin in lower case, or that blank lines gather in paragraphs. */
+static bool is_prose(const heed_text_facts *t) {
+    enum { LONG = 30 };
+    size_t full = t->lines - t->empty;
+    return t->bytes > LONG * full && (t->continued * 5 > full || t->empty * 50 > full);
+}
+
+static void add_notes(const heed_config *f, const heed_corpus_info *a, const heed_text_facts *t,
+                      heed_facts *out) {
+    int64_t block = heed_config_int(f, "block");
+    size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
+    char n[32];
+    if (a->cut_lines)
+        heed_fact_add(out, HEED_FACT, "note", "%s line%s cut at `block = %lld`",
+                      heed_format_count(n, a->cut_lines), a->cut_lines == 1 ? " is" : "s are",
+                      (long long)block);
+    if (out->brief) return;
+    if (unknown * 100 > tokens)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "more than 1 %% is unknown: a larger `vocab`, or another `tokenizer`");
+    heed__describe_specials(a->special_lines, out);
+    if (a->val_tokens == 0)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "no validation part: `val-split = X` or `val = FILE` makes one");
+    bool blocks = strcmp(heed_config_text(f, "packing"), "blocks") == 0;
+    double longest = (double)t->longest * (double)tokens / (double)t->bytes; /* in tokens, about */
+    if (blocks && t->lines > 50 && longest + 2 < (double)block && !is_prose(t))
+        heed_fact_add(out, HEED_FACT, "note",
+                      "every line fits into a block: `packing = lines` keeps them apart");
+}
+
+static void add_overlap(const heed_corpus_info *a, const heed_text_facts *t, heed_facts *out) {
+    char n1[32], n2[32];
+    bool much = a->overlap * 10 > a->val_lines;
+    if (!a->val_lines || (out->brief && !much)) return;
+    if (!out->brief && a->lines > t->lines - t->empty) /* the split cut lines */
+        heed_fact_add(out, HEED_FACT, "overlap",
+                      "unknown: lines are cut into pieces, %s of them for validation",
+                      heed_format_count(n1, a->val_lines));
+    else
+        heed_fact_add(out, HEED_FACT, "overlap",
+                      "%s of %s validation lines are also in the training part%s",
+                      heed_format_count(n1, a->overlap), heed_format_count(n2, a->val_lines),
+                      much ? ": the validation loss says little" : "");
+}
+
+static void add_counts(const heed_data *d, const heed_corpus_info *a, const heed_text_facts *t,
+                       heed_facts *out) {
+    char n1[32], n2[32], n3[32];
+    size_t tokens = a->tokens + a->val_tokens, unknown = a->unknown + a->val_unknown;
+    if (!out->brief) {
+        heed_fact_add(out, HEED_FACT, "encoding", "UTF-8, %s bytes, %s characters",
+                      heed_format_count(n1, t->bytes), heed_format_count(n2, t->characters));
+        if (t->returns)
+            heed_fact_add(out, HEED_FACT, "line ends",
+                          "CR LF: %s carriage returns are read as line ends, and not counted",
+                          heed_format_count(n1, t->returns));
+        heed_fact_add(out, HEED_FACT, "lines", "%s, %s of them empty; the longest has %s bytes",
+                      heed_format_count(n1, t->lines), heed_format_count(n2, t->empty),
+                      heed_format_count(n3, t->longest));
+    }
+    heed_fact_add(out, HEED_FACT, "vocabulary", "%s, %s tokens", heed_tokenizer_kind(d->tokenizer),
+                  heed_format_count(n1, (uint64_t)heed_vocab_size(d->tokenizer)));
+    heed_fact_add(out, HEED_FACT, "training", "%s tokens", heed_format_count(n1, a->tokens));
+    heed_fact_add(out, HEED_FACT, "validation", "%s tokens (%.1f %%)",
+                  heed_format_count(n1, a->val_tokens), heed__percent(a->val_tokens, tokens));
+    if (unknown || !out->brief)
+        heed_fact_add(out, HEED_FACT, "unknown", "%s tokens (%.2f %%)",
+                      heed_format_count(n1, unknown), heed__percent(unknown, tokens));
+    if (out->brief && a->kept)
+        heed_fact_add(out, HEED_FACT, "kept",
+                      "tokens.bin in the run has the tokens, %s, for resume and eval "
+                      "(`token-cache = false`)",
+                      heed_format_bytes(n1, (double)a->kept));
+}
+
+static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
+    heed_text *o = &out->json;
+    heed_corpus_info a = heed_corpus_about(d->batches);
+    heed_text_facts t = {0};
+    const char *path = heed_config_text(f, "data");
+    if (!out->brief && !heed_text_survey(d->c, path, &t)) return false;
+    add_counts(d, &a, &t, out);
+    add_overlap(&a, &t, out);
+    add_notes(f, &a, &t, out);
+    if (!out->brief) add_sample(d, path, out);
+    const struct {
+        const char *key;
+        size_t value;
+    } counts[] = {{"bytes", t.bytes},
+                  {"characters", t.characters},
+                  {"lines", t.lines},
+                  {"empty_lines", t.empty},
+                  {"longest_line", t.longest},
+                  {"vocab", (size_t)heed_vocab_size(d->tokenizer)},
+                  {"tokens", a.tokens},
+                  {"val_tokens", a.val_tokens},
+                  {"unknown", a.unknown + a.val_unknown},
+                  {"val_lines", a.val_lines},
+                  {"overlap", a.overlap},
+                  {"special_lines", a.special_lines}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        heed_json_int(o, counts[i].key, (int64_t)counts[i].value);
+    heed_json_text(o, "tokenizer", heed_tokenizer_kind(d->tokenizer));
+    return true;
+}
+
+/* ---- the kinds ---- */
+
 static bool masked_batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
     return heed_mlm_batch(d->batches, at, 0.15, out);
 }
@@ -141,8 +273,8 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
 #define TEXTS                                                                                      \
     .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \
     .example = "book.txt", .lines = true, .perplexity = true, .varied = true, .options = options,  \
-    .conditions = conditions, .open = open_data, .close = close_data,                              \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches
+    .open = open_data, .close = close_data, .eval_batches = eval_batches,                          \
+    .epoch_batches = epoch_batches, .describe = describe
 
 const heed_data_kind heed_texts_masked = {TEXTS, .use = "fill", .mask = true, .batch = masked_batch,
                                           .ask = heed__ask_masks};

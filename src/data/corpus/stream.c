@@ -2,7 +2,7 @@
  * of text that a token accounts for follow from its id for characters and bytes, except unknown
  * characters and the first ones of lines; those of words vary and take 2 bytes each. */
 #include "data/corpus/corpus.h"
-#include "tokenizer/pipeline.h"
+#include "tokenizer/tokenizer.h"
 
 #include <string.h>
 
@@ -10,13 +10,11 @@ bool heed__stream_begin(heed__stream *s, const heed_tokenizer *k) {
     *s = (heed__stream){.c = k->c};
     size_t vocab = k->names.count;
     s->width = vocab <= 1 << 8 ? 1 : vocab <= 1 << 16 ? 2 : 4;
-    bool bytes = k->pipeline && k->pipeline->bytes;
-    if (k->kind >= HEED__WORD && !bytes) return true;
+    if (k->kind >= HEED__WORD && !k->bytes) return true;
     s->usual = heed__alloc_array(s->c, vocab, sizeof *s->usual);
     for (size_t i = 0; s->usual && i < vocab; i++) {
-        bool byte = k->kind == HEED__BYTE && i < 256;
-        size_t n = byte ? 1 : heed__names_length(&k->names, i);
-        if (bytes) heed__shown(k, i, &n);
+        size_t n = 1;
+        if (k->kind != HEED__BYTE || i >= 256) heed__shown(k, i, &n);
         s->usual[i] = (uint16_t)n;
     }
     return s->usual != NULL;

@@ -1,7 +1,7 @@
 /* survey.c -- what a text file holds: characters and lines. */
+#include "text/classes.h"
 #include "text/text.h"
 #include "tokenizer/reading.h"
-#include "tokenizer/words.h"
 
 #include <heed/data.h>
 

@@ -27,13 +27,13 @@ static int part_of(const heed__table *t) {
 }
 
 /* Rows without a path or a label are left out and counted. */
-static bool add_row(heed_images *k, const heed__table *t, const char *folder, size_t *empty) {
+static bool add_row(heed_images *k, const heed__table *t, const char *folder) {
     heed__cut path = heed__table_field(t, HEED__SOURCE), label = heed__table_field(t, HEED__TARGET);
     bool labelled = t->column[HEED__TARGET] != HEED__ABSENT;
     int part = part_of(t);
     if (part < 0) return false;
     if (!path.n || (labelled && !label.n)) {
-        *empty += path.n || label.n;
+        k->info.empty += path.n || label.n;
         return true;
     }
     if (part == HEED_TEST_PART && k->a.no_test) return true;
@@ -49,9 +49,8 @@ static bool add_row(heed_images *k, const heed__table *t, const char *folder, si
 }
 
 static bool read_rows(heed_images *k, heed__table *t, const char *folder, char *text, size_t n) {
-    size_t empty = 0;
     bool ok = heed__table_open(t, text, n);
-    while (ok && heed__table_next(t)) ok = add_row(k, t, folder, &empty);
+    while (ok && heed__table_next(t)) ok = add_row(k, t, folder);
     ok = ok && !heed__stopped(k->c);
     if (ok && t->named && t->width > HEED__SIDES) {
         char *names = heed__table_names(t);
@@ -59,6 +58,7 @@ static bool read_rows(heed_images *k, heed__table *t, const char *folder, char *
                      names ? names : "");
         heed__free(names);
     }
+    size_t empty = k->info.empty;
     if (ok && empty)
         heed_message(k->c, HEED_WARN, "%zu row%s of %s without a path or a label %s left out",
                      empty, empty == 1 ? "" : "s", t->path, empty == 1 ? "is" : "are");

@@ -247,6 +247,213 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_images_close(d->batches); }
 
+/* ---- what a set of pictures holds ---- */
+
+static void add_strength(heed_text *out, const char *format, double v) {
+    if (!(v > 0)) return;
+    heed_text_add(out, "%s", out->n ? ", " : "");
+    heed_text_add(out, format, v);
+}
+
+void heed_augment_text(const heed_augment *a, heed_text *out) {
+    add_strength(out, "flip %.3g", a->flip);
+    add_strength(out, "pad %.0f", a->pad);
+    add_strength(out, "scale %.3g", a->scale);
+    add_strength(out, "brightness %.3g", a->brightness);
+    add_strength(out, "contrast %.3g", a->contrast);
+    add_strength(out, "saturation %.3g", a->saturation);
+    if (!out->n) heed_text_add(out, "none");
+}
+
+/* With the reason why pictures are not mirrored, or should not be. */
+static void describe_augmentation(const heed_data *d, const heed_config *f, heed_facts *out) {
+    heed_augment augment = heed_augment_of(f);
+    heed_text text = {.c = d->c};
+    bool flips = augment.flip > 0, refused = d->kind->target;
+    heed_augment_text(&augment, &text);
+    heed_fact_add(out, HEED_FACT, "augmented", "%s%s%s%s", text.s ? text.s : "",
+                  !*d->sided ? ""
+                  : flips    ? ", although "
+                             : "; no flip, as ",
+                  d->sided,
+                  flips                   ? "; `flip = 0` turns the flip off"
+                  : *d->sided && !refused ? "; `flip = 0.5` enables it"
+                  : *d->sided             ? ""
+                                          : "; `flip`, `pad`, `scale`, `brightness` and others "
+                                            "enable it");
+    heed_text_free(&text);
+}
+
+/* "320", or "240 to 320" */
+static const char *range_text(char text[32], int low, int high) {
+    snprintf(text, 32, low == high ? "%d" : "%d to %d", low, high);
+    return text;
+}
+
+static void describe_list(const char *label, const double *x, int n, heed_facts *out) {
+    char text[128] = "";
+    for (int i = 0; i < n; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.4f", i ? " " : "", x[i]);
+    heed_fact_add(out, HEED_FACT, label, "%s", text);
+}
+
+static void list_json(const char *key, const double *x, int n, heed_text *o) {
+    heed_json_open(o, key, '[');
+    for (int i = 0; i < n; i++) heed_json_real(o, NULL, x[i], 17);
+    heed_json_close(o, ']');
+}
+
+/* Pictures that cannot be decoded, all of them or in brief the first, and files that are none. */
+static void describe_skipped(const heed_images *k, heed_facts *out) {
+    enum { BRIEF = 3 };
+    const heed_images_info *a = heed_images_about(k);
+    const char *path, *why;
+    char n[32], shown[1100];
+    if (a->bad || !out->brief)
+        heed_fact_add(out, HEED_FACT, "skipped",
+                      a->bad ? "%s that cannot be decoded" : "none: all can be decoded",
+                      heed_format_count(n, a->bad));
+    for (size_t i = 0; (!out->brief || i < BRIEF) && heed_images_bad(k, i, &path, &why); i++)
+        heed_fact_add(out, HEED_FACT, "", "%s %s", heed_format_line(shown, sizeof shown, path),
+                      why);
+    if (out->brief && a->bad > BRIEF)
+        heed_fact_add(out, HEED_FACT, "", "and %zu more, which train.log lists", a->bad - BRIEF);
+    if (a->others)
+        heed_fact_add(out, HEED_FACT, "ignored",
+                      a->others == 1 ? "%s file is not a picture: %.300s"
+                                     : "%s files are not pictures; the first is %.300s",
+                      heed_format_count(n, a->others), a->other);
+    heed_json_open(&out->json, "skipped", '[');
+    for (size_t i = 0; heed_images_bad(k, i, &path, &why); i++) {
+        heed_json_open(&out->json, NULL, '{');
+        heed_json_text(&out->json, "path", path);
+        heed_json_text(&out->json, "why", why);
+        heed_json_close(&out->json, '}');
+    }
+    heed_json_close(&out->json, ']');
+}
+
+void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_config *f,
+                             heed_facts *out) {
+    const heed_images_info *a = heed_images_about(k);
+    const heed_image_transform *v = &a->view;
+    char found[96], width[32], height[32], own[1024];
+    const char *name;
+    heed_duplicate same;
+    if (a->low_width == a->high_width && a->low_height == a->high_height)
+        snprintf(found, sizeof found, "all %d x %d", a->low_width, a->low_height);
+    else
+        snprintf(found, sizeof found, "%s wide, %s high",
+                 range_text(width, a->low_width, a->high_width),
+                 range_text(height, a->low_height, a->high_height));
+    heed_fact_add(out, HEED_FACT, "sizes", "%s; read as %d x %d, %s", found, v->size, v->size,
+                  v->channels == 1 ? "grey" : "colour");
+    describe_list("mean", v->mean, v->channels, out);
+    describe_list("deviation", v->deviation, v->channels, out);
+    describe_augmentation(d, f, out);
+    describe_skipped(k, out);
+    size_t copies = a->overlap[HEED_VAL_PART] + a->overlap[HEED_TEST_PART];
+    if (copies || !out->brief)
+        heed_fact_add(out, HEED_FACT, "duplicates",
+                      "%s of validation and test %s the pixels of a training picture",
+                      copies ? heed_format_count(width, copies) : "none",
+                      copies == 1 ? "has" : "have");
+    if (heed_images_duplicate(k, &same) &&
+        heed_images_get(k, same.part, same.index, NULL, NULL, &name)) {
+        snprintf(own, sizeof own, "%s", name);
+        if (heed_images_get(k, HEED_TRAIN_PART, same.trained, NULL, NULL, &name))
+            heed_fact_add(out, HEED_FACT, "", "%s is %s", own, name);
+    }
+    heed_json_int(&out->json, "image_size", v->size);
+    heed_json_int(&out->json, "channels", v->channels);
+    heed_json_int(&out->json, "duplicates", (int64_t)copies);
+}
+
+/* The pictures that are in several classes. */
+static void describe_conflicts(heed_images *k, heed_facts *out) {
+    enum { SHOWN = 3 };
+    heed_images_conflict some[SHOWN];
+    char own[1024], n[32];
+    const char *name;
+    bool classes = heed_images_about(k)->classes > 1;
+    size_t count = classes ? heed_images_conflicts(k, some, SHOWN) : 0;
+    if (count)
+        heed_fact_add(out, HEED_FACT, "conflicts", "%s picture%s %s in several classes",
+                      heed_format_count(n, count), count == 1 ? "" : "s",
+                      count == 1 ? "is" : "are");
+    heed_json_int(&out->json, "conflicts", (int64_t)count);
+    heed_json_open(&out->json, "conflicting", '[');
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        if (!heed_images_get(k, some[i].part[0], some[i].index[0], NULL, NULL, &name)) break;
+        snprintf(own, sizeof own, "%s", name);
+        if (!heed_images_get(k, some[i].part[1], some[i].index[1], NULL, NULL, &name)) break;
+        heed_fact_add(out, HEED_FACT, "", "%s is %s", own, name);
+        heed_json_open(&out->json, NULL, '[');
+        heed_json_text(&out->json, NULL, own);
+        heed_json_text(&out->json, NULL, name);
+        heed_json_close(&out->json, ']');
+    }
+    heed_json_close(&out->json, ']');
+}
+
+static void describe_classes(const heed_images *k, heed_facts *out) {
+    static const char *const parts[] = {"train", "val", "test"};
+    const heed_images_info *a = heed_images_about(k);
+    heed_fact_add(out, HEED_FACT_COLUMNS, "class", "training\tvalidation\ttest");
+    heed_json_open(&out->json, "classes", '[');
+    for (int i = 0; i < a->classes; i++) {
+        char n[HEED_PARTS][32];
+        heed_json_open(&out->json, NULL, '{');
+        heed_json_text(&out->json, "class", a->labels[i]);
+        for (int part = 0; part < HEED_PARTS; part++) {
+            size_t count = heed_images_count(k, (heed_part)part, i);
+            heed_format_count(n[part], count);
+            heed_json_int(&out->json, parts[part], (int64_t)count);
+        }
+        heed_json_close(&out->json, '}');
+        heed_fact_add(out, HEED_FACT_ROW, a->labels[i], "%s\t%s\t%s", n[0], n[1], n[2]);
+    }
+    heed_json_close(&out->json, ']');
+}
+
+static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
+    heed_images *k = d->batches;
+    const heed_images_info *a = heed_images_about(k);
+    const size_t *n = a->count;
+    char n1[32], n2[32], n3[32];
+    heed_text *o = &out->json;
+    heed_fact_add(out, HEED_FACT, "kind", "%s, %d classes", a->kind, a->classes);
+    heed_fact_add(out, HEED_FACT, "pictures", "%s for training, %s for validation, %s for the test",
+                  heed_format_count(n1, n[HEED_TRAIN_PART]),
+                  n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
+                  n[HEED_TEST_PART] ? heed_format_count(n3, n[HEED_TEST_PART]) : "none");
+    heed_json_text(o, "kind", a->kind);
+    heed_json_int(o, "train", (int64_t)n[HEED_TRAIN_PART]);
+    heed_json_int(o, "val", (int64_t)n[HEED_VAL_PART]);
+    heed_json_int(o, "test", (int64_t)n[HEED_TEST_PART]);
+    heed_json_int(o, "converted", (int64_t)a->converted);
+    heed_json_int(o, "ignored", (int64_t)a->others);
+    heed_json_int(o, "empty", (int64_t)a->empty);
+    list_json("mean", a->view.mean, a->view.channels, o);
+    list_json("std", a->view.deviation, a->view.channels, o);
+    heed__describe_pictures(d, k, f, out);
+    if (!out->brief) describe_conflicts(k, out);
+    if (d->kind->label) heed__describe_classes(d, out);
+    heed_text uneven = {.c = d->c};
+    if (d->kind->label && !d->class_weights && heed_data_uneven(d, &uneven))
+        snprintf(out->suggestion, sizeof out->suggestion, "balance");
+    heed_text_free(&uneven);
+    if (n[HEED_VAL_PART] == 0)
+        heed_fact_add(out, HEED_FACT, "note", "%s",
+                      heed_config_real(f, "val-split") > 0
+                          ? "no validation part: the classes have too few pictures for `val-split`"
+                          : "no validation part: `val-split = 0.1` makes one");
+    if (!out->brief) describe_classes(k, out);
+    return true;
+}
+
+/* ---- the kinds ---- */
+
 static size_t count(const heed_data *d, int label) {
     return heed_images_count(d->batches, HEED_TRAIN_PART, label);
 }
@@ -264,7 +471,7 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
     .noun = "a folder of pictures", .reads = "pictures", .item = "img", .items = "pictures",       \
     .example = "flowers", .files = 1, .tables = true, .pictures = true, .options = options,        \
     .open = open_data, .close = close_data, .count = count, .batch = batch,                        \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches
+    .eval_batches = eval_batches, .epoch_batches = epoch_batches, .describe = describe
 
 const heed_data_kind heed_pictures_classes = {PICTURES, .label = "picture", .use = "classify",
                                               .ask = heed__ask_class};

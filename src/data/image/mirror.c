@@ -2,8 +2,8 @@
  * its caption is called and, where names say nothing, by the pictures themselves. */
 #include "data/image/mirror.h"
 
+#include "text/classes.h"
 #include "text/text.h"
-#include "tokenizer/words.h"
 
 #include <math.h>
 #include <stdio.h>

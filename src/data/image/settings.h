@@ -23,7 +23,7 @@
                   "pixels of the short side, of which the centre is cropped; 0: image-size; -1: "  \
                   "both sides become image-size",                                                  \
                   HEED__PICTURES),                                                                 \
-        HEED__ROW("resample", HEED_CHOICE, "bilinear", 0, 0, "bilinear|bicubic|lanczos|nearest",   \
+        HEED__ROW("resample", HEED_TEXT, "bilinear", 0, 0, "bilinear|bicubic|lanczos|nearest",     \
                   "how pixels are interpolated", HEED__PICTURES),                                  \
         HEED__ROW("strict", HEED_BOOL, "false", 0, 0, NULL,                                        \
                   "a picture that cannot be decoded is an error, not skipped", HEED__PICTURES),    \
@@ -53,6 +53,9 @@ bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args
                          heed_images_args *out);
 /* Sets image-size, channels, mean and std as found in the pictures. */
 bool heed__pictures_complete(heed_config *f, const heed_images *k);
+/* Adds what pictures are: sizes, normalisation, augmentation, those that are skipped, copies. */
+void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_config *f,
+                             heed_facts *out);
 /* Notes in d what opening has found of its pictures: why none is mirrored, the size. */
 void heed__pictures_found(heed_data *d, const heed_images_info *a);
 

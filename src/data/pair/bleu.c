@@ -1,8 +1,8 @@
 /* bleu.c -- corpus BLEU. Papineni et al. 2002; counted as sacreBLEU does (Post 2018): its tokens
  * 13a, zh and char, exponential smoothing. */
+#include "text/classes.h"
 #include "text/text.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/words.h"
 
 #include <heed/pairs.h>
 #include <math.h>

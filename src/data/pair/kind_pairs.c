@@ -32,7 +32,7 @@ static const heed_option label_options[] = {
     HEED__VAL_COLUMNS("Texts"),
     {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
      "Texts"},
-    {"truncate", HEED_CHOICE, "head", 0, 0, "head|tail|head+tail",
+    {"truncate", HEED_TEXT, "head", 0, 0, "head|tail|head+tail",
      "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
@@ -193,6 +193,312 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
 
 static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
 
+/* ---- what lines hold ---- */
+
+static const char *verb(size_t count) { return count == 1 ? "is" : "are"; }
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+static const char *noun(const heed_pairs_info *a, size_t count) {
+    if (a->classes) return count == 1 ? "text" : "texts";
+    return count == 1 ? "pair" : "pairs";
+}
+
+void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, heed_text *out) {
+    char n1[32], n2[32], n3[32];
+    heed_text_add(out, "%s %s longer than `block = %d` and cut: %s of %s %s are not read",
+                  heed_format_count(n1, cut->texts), cut->texts == 1 ? "text is" : "texts are",
+                  a->block, heed_format_count(n2, cut->unread), heed_format_count(n3, cut->units),
+                  a->per_word ? "words" : "tokens");
+}
+
+/* How the file was read. */
+static void note_columns(const heed_pairs_info *a, const heed_config *f, heed_facts *out) {
+    char n[32];
+    bool given = *heed_config_text(f, "columns") && !a->json;
+    if (a->columns)
+        heed_fact_add(out, HEED_FACT, "note", "the first line names the columns: %.*s are read",
+                      (int)heed_label_cut(a->columns, 100), a->columns);
+    if (a->conll)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "a CoNLL file of %zu columns: words in column %d, labels in column %d; "
+                      "`columns` chooses others",
+                      a->conll, a->column[0], a->column[1]);
+    else if (given && !a->header) /* by numbers */
+        heed_fact_add(out, HEED_FACT, "note",
+                      "the first line is read as data; if it names the columns: `header = yes`");
+    if (a->extra_columns)
+        heed_fact_add(out, HEED_FACT, "note", "further %s in %s line%s are ignored",
+                      a->json ? "keys" : "columns", heed_format_count(n, a->extra_columns),
+                      plural(a->extra_columns));
+    if (a->blank)
+        heed_fact_add(out, HEED_FACT, "note", "%s empty line%s skipped",
+                      heed_format_count(n, a->blank), a->blank == 1 ? " is" : "s are");
+}
+
+static void note_lengths(const heed_data *d, const heed_pairs_info *a, const heed_config *f,
+                         heed_facts *out) {
+    int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
+    long long block = (long long)heed_config_int(f, "block");
+    char n[32];
+    heed_text cut = {.c = d->c};
+    if (a->left_out)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "%s %s %s longer than `block = %lld` and left out of training: `block = %d` "
+                      "keeps all",
+                      heed_format_count(n, a->left_out), noun(a, a->left_out), verb(a->left_out),
+                      block, longest);
+    if (a->cut.texts && !a->classes)
+        heed_fact_add(out, HEED_FACT, "note", "%s %s %s cut at `block = %lld` for evaluation",
+                      heed_format_count(n, a->cut.texts), noun(a, a->cut.texts), verb(a->cut.texts),
+                      block);
+    if (a->cut.texts && a->classes) {
+        heed__pairs_cut_text(a, &a->cut, &cut);
+        heed_fact_add(out, HEED_FACT, "note", "%s; `block = %d` reads all", cut.s ? cut.s : "",
+                      longest);
+    }
+    heed_text_free(&cut);
+}
+
+void heed__pairs_notes(const heed_data *d, const heed_pairs_info *a, const heed_config *f,
+                       heed_facts *out) {
+    char n[32];
+    double unknown = heed__percent(a->val_target_unknown, a->val_target_tokens);
+    note_columns(a, f, out);
+    note_lengths(d, a, f, out);
+    if (a->overlap)
+        heed_fact_add(out, HEED_FACT, "note", "%s validation %s%s %s also in the training part",
+                      heed_format_count(n, a->overlap), a->classes ? "text" : "source",
+                      plural(a->overlap), verb(a->overlap));
+    if (unknown > 2 && strcmp(heed_config_text(f, "tokenizer"), "word") == 0)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "%.1f %% of the words of validation targets are unknown, so the model cannot "
+                      "write them: `tokenizer = wordpiece` or char can",
+                      unknown);
+    heed__describe_specials(a->special_lines, out);
+    if (a->untaught)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "%s validation %s%s %s a label that no training text has, first \"%.*s\": "
+                      "add training texts with it",
+                      heed_format_count(n, a->untaught), a->per_word ? "word" : "text",
+                      plural(a->untaught), a->untaught == 1 ? "has" : "have",
+                      (int)heed_label_cut(a->untaught_label, 40), a->untaught_label);
+}
+
+/* A vocabulary and the texts that it divides. */
+typedef struct {
+    const char *label;
+    const heed_tokenizer *tokenizer;
+    size_t tokens, unknown;
+    int longest;
+} side;
+
+static void describe_side(side s, heed_facts *out) {
+    char n1[32], n2[32], n3[32];
+    heed_format_count(n1, (uint64_t)heed_vocab_size(s.tokenizer));
+    heed_fact_add(out, HEED_FACT, s.label, "%s, %s tokens in the vocabulary",
+                  heed_tokenizer_kind(s.tokenizer), n1);
+    if (s.unknown || !out->brief)
+        heed_fact_add(out, HEED_FACT, "",
+                      "%s tokens, %s of them unknown (%.2f %%); the longest text has %d, [SEP] "
+                      "counted",
+                      heed_format_count(n2, s.tokens), heed_format_count(n3, s.unknown),
+                      heed__percent(s.unknown, s.tokens), s.longest);
+}
+
+static void side_json(const char *key, side s, heed_text *o) {
+    heed_json_open(o, key, '{');
+    heed_json_text(o, "tokenizer", heed_tokenizer_kind(s.tokenizer));
+    heed_json_int(o, "vocab", heed_vocab_size(s.tokenizer));
+    heed_json_int(o, "tokens", (int64_t)s.tokens);
+    heed_json_int(o, "unknown", (int64_t)s.unknown);
+    heed_json_int(o, "longest", s.longest);
+    heed_json_close(o, '}');
+}
+
+static bool is_word(const char *s, size_t n, const char *word) {
+    return strlen(word) == n && memcmp(s, word, n) == 0;
+}
+
+/* How many texts, or words, of a part have a label. */
+static size_t count_label(const heed_data *d, bool val, const char *name) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
+    heed_pair pair;
+    for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
+        if (!a->per_word) count += is_word(pair.target, pair.target_n, name);
+        for (size_t at = 0, n; a->per_word && at < pair.target_n; at += n + 1) {
+            for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
+            count += is_word(pair.target + at, n, name);
+        }
+    }
+    return count;
+}
+
+static void describe_labels(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+    enum { SHOWN = 20 };
+    char n1[32], n2[32];
+    heed_text *o = &out->json;
+    heed_json_int(o, "unread", (int64_t)a->cut.unread);
+    heed_json_int(o, "untaught", (int64_t)a->untaught);
+    heed_fact_add(out, HEED_FACT_COLUMNS, "label", "training\tvalidation");
+    heed_json_open(o, "labels", '[');
+    for (int i = 0; i < a->classes; i++) {
+        size_t count = count_label(d, false, a->labels[i]);
+        size_t val = d->no_val ? 0 : count_label(d, true, a->labels[i]);
+        if (i < SHOWN)
+            heed_fact_add(out, HEED_FACT_ROW, a->labels[i], "%s\t%s", heed_format_count(n1, count),
+                          heed_format_count(n2, val));
+        heed_json_open(o, NULL, '{');
+        heed_json_text(o, "label", a->labels[i]);
+        heed_json_int(o, "count", (int64_t)count);
+        heed_json_int(o, "val_count", (int64_t)val);
+        heed_json_close(o, '}');
+    }
+    heed_json_close(o, ']');
+    if (a->classes > SHOWN) heed_fact_add(out, HEED_FACT, "", "and %d more", a->classes - SHOWN);
+}
+
+/* A CoNLL file has a word and its label on each line, and an empty line between sentences. */
+static bool are_single_words(const heed_data *d, const heed_pairs_info *a) {
+    enum { READ = 100 };
+    heed_pair pair;
+    for (size_t i = 0; i < READ && i < a->pairs; i++)
+        if (!heed_pairs_get(d->batches, false, i, &pair) || memchr(pair.source, ' ', pair.source_n))
+            return false;
+    return a->per_word && a->pairs > 1;
+}
+
+/* Whether a third of the texts, of single characters or bytes, is longer than the block. Without a
+ * validation part, those left out of training are also cut for evaluation. */
+static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
+    const char *kind = heed_tokenizer_kind(d->tokenizer);
+    size_t longer = d->no_val ? a->cut.texts : a->left_out + a->cut.texts;
+    size_t all = a->pairs + a->left_out + (d->no_val ? 0 : a->val_pairs);
+    return longer * 3 >= all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
+}
+
+static void describe_conflicts(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+    enum { SHOWN = 3 };
+    heed_pairs_conflict some[SHOWN];
+    char n[32], text[HEED_QUOTE], line[1100];
+    heed_text *o = &out->json;
+    size_t count = heed_pairs_conflicts(d->batches, some, SHOWN);
+    if (count)
+        heed_fact_add(out, HEED_FACT, a->classes ? "conflicts" : "several",
+                      "%s %s%s %s different %s", heed_format_count(n, count),
+                      a->classes ? "text" : "source", plural(count), count == 1 ? "has" : "have",
+                      a->classes ? "labels" : "targets");
+    heed_json_int(o, "conflicts", (int64_t)count);
+    heed_json_open(o, "conflicting", '[');
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const heed_pairs_conflict *k = &some[i];
+        heed_text source = {.c = d->c};
+        heed_text_put(&source, k->pair[0].source, k->pair[0].source_n);
+        heed_fact_add(out, HEED_FACT, "", "%s:%zu and %s:%zu: %s", k->path[0], k->pair[0].line,
+                      k->path[1], k->pair[1].line,
+                      heed_quote(text, k->pair[0].source, k->pair[0].source_n));
+        heed_json_open(o, NULL, '{');
+        heed_json_text(o, "source", source.s);
+        heed_json_open(o, "lines", '[');
+        for (int j = 0; j < 2; j++) {
+            snprintf(line, sizeof line, "%s:%zu", k->path[j], k->pair[j].line);
+            heed_json_text(o, NULL, line);
+        }
+        heed_json_close(o, ']');
+        heed_json_close(o, '}');
+        heed_text_free(&source);
+    }
+    heed_json_close(o, ']');
+}
+
+static void add_samples(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+    enum { SHOWN = 3 };
+    heed_pair pair;
+    heed_fact_add(out, HEED_FACT_HEADING, "", "Samples of the training part:");
+    for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(d->batches, false, i, &pair);
+         i++) {
+        char label[32];
+        snprintf(label, sizeof label, "line %-7zu ", pair.line);
+        heed_fact_add(out, HEED_FACT_ITEM, label, "%.*s", (int)pair.source_n, pair.source);
+        heed_fact_add(out, HEED_FACT_ITEM, "          -> ", "%.*s", (int)pair.target_n,
+                      pair.target);
+    }
+}
+
+/* Everything that is not shown of a training run. */
+static void describe_more(const heed_data *d, const heed_pairs_info *a, const side sides[2],
+                          heed_facts *out) {
+    const struct {
+        const char *key;
+        size_t value;
+    } counts[] = {{"pairs", a->pairs},
+                  {"val_pairs", d->no_val ? 0 : a->val_pairs},
+                  {"extra_columns", a->extra_columns},
+                  {"blank", a->blank},
+                  {"empty", a->empty},
+                  {"left_out", a->left_out},
+                  {"cut", a->cut.texts},
+                  {"overlap", a->overlap},
+                  {"special_lines", a->special_lines}};
+    heed_text *o = &out->json;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        heed_json_int(o, counts[i].key, (int64_t)counts[i].value);
+    heed_json_bool(o, "header", a->header);
+    side_json("source", sides[0], o);
+    describe_conflicts(d, a, out);
+    if (a->classes)
+        describe_labels(d, a, out);
+    else {
+        heed_json_bool(o, "shared", !d->source);
+        side_json("target", sides[1], o);
+        heed_json_int(o, "val_target_unknown", (int64_t)a->val_target_unknown);
+    }
+    if (wants_pieces(d, a)) {
+        heed_fact_add(out, HEED_FACT, "note",
+                      "a third or more is longer than the block: `tokenizer = wordpiece` makes "
+                      "tokens of several characters");
+        snprintf(out->suggestion, sizeof out->suggestion, "tokenizer wordpiece");
+    } else if (a->left_out)
+        snprintf(out->suggestion, sizeof out->suggestion, "block %d",
+                 a->longest > a->target_longest ? a->longest : a->target_longest);
+    if (heed__percent(a->unknown, a->tokens) > 1 ||
+        heed__percent(a->target_unknown, a->target_tokens) > 1)
+        heed_fact_add(out, HEED_FACT, "note",
+                      "more than 1 %% is unknown: a larger `vocab`, or another `tokenizer`");
+    add_samples(d, a, out);
+}
+
+static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    const side sides[2] = {
+        {a->classes ? "texts" : "source", d->source ? d->source : d->tokenizer, a->tokens,
+         a->unknown, a->longest},
+        {"target", d->tokenizer, a->target_tokens, a->target_unknown, a->target_longest}};
+    size_t val = d->no_val ? 0 : a->val_pairs;
+    char n[32];
+    heed_fact_add(out, HEED_FACT, "training", "%s %s", heed_format_count(n, a->pairs),
+                  noun(a, a->pairs));
+    if (out->brief)
+        heed_fact_add(out, HEED_FACT, "validation", "%s", val ? heed_format_count(n, val) : "none");
+    else
+        heed_fact_add(out, HEED_FACT, "validation", "%s %s; no %s is in both parts",
+                      heed_format_count(n, val), noun(a, val), a->classes ? "text" : "source");
+    describe_side(sides[0], out);
+    if (!a->classes) describe_side(sides[1], out);
+    if (!a->classes && !d->source)
+        heed_fact_add(out, HEED_FACT, "", "one vocabulary for both: `share-vocab`");
+    if (a->classes && !out->brief) heed_fact_add(out, HEED_FACT, "labels", "%d", a->classes);
+    heed__pairs_notes(d, a, f, out);
+    if (a->classes) heed__describe_classes(d, out);
+    if (are_single_words(d, a))
+        heed_fact_add(out, HEED_FACT, "note",
+                      "every sentence has one word: each line is expected to have the words of a "
+                      "sentence, a tab and their labels");
+    if (!out->brief) describe_more(d, a, sides, out);
+    return true;
+}
+
+/* ---- the kinds ---- */
+
 static size_t count(const heed_data *d, int label) { return heed_pairs_count(d->batches, label); }
 static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
     return heed_pair_batch(d->batches, at, out);
@@ -206,7 +512,8 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
 
 #define LINES                                                                                      \
     .lines = true, .tables = true, .varied = true, .open = open_data, .close = close_data,         \
-    .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches
+    .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches,                  \
+    .describe = describe
 
 const heed_data_kind heed_text_pairs = {
     LINES,

@@ -3,11 +3,149 @@
  * each process sends the others its branches of their slices; each adds all branches of its slice
  * in the order of the tree, and sends the sum to all: of n bytes, 2 n (ranks - 1) / ranks for each
  * process, if its micro-batches are one branch. Every process begins the same exchanges in the same
- * order, so messages between two need no names. */
+ * order, so messages between two need no names. At the end of an update each says a word to the
+ * others. */
 #include "core/tape.h"
 #include "fit/fit.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* ---- the word: whether a process failed or leaves, its losses, which parameters have a gradient,
+ * and its updates of states ---- */
+
+typedef struct {
+    int32_t status, leaves;
+    double norm; /* of the last update's gradient: equal everywhere */
+    char why[1008];
+} head;
+
+/* An update of a state; its values follow. */
+typedef struct {
+    int32_t entry, size;
+    double keep, scale;
+} update;
+
+/* A multiple of 8 bytes. */
+static size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+static uint32_t most_micros(const heed_training *t) {
+    uint32_t ranks = (uint32_t)t->group.k->ranks;
+    return t->micros / ranks + (t->micros % ranks != 0);
+}
+
+/* The parts of a word, in this order: head, passes, a byte for each part, updates. */
+static size_t passes_at(void) { return sizeof(head); }
+static size_t touched_at(const heed_training *t) {
+    return passes_at() + most_micros(t) * sizeof(heed__pass);
+}
+static size_t updates_at(const heed_training *t) {
+    return touched_at(t) + padded(t->gradients.count);
+}
+static size_t word_bytes(const heed_training *t) {
+    return updates_at(t) + most_micros(t) * t->group.update_bytes;
+}
+
+static unsigned char *word_of(const heed_training *t, int rank) {
+    return t->group.words + (size_t)rank * t->group.word;
+}
+
+/* ---- updates of states ---- */
+
+size_t heed__group_updates(const heed_tape *tape) {
+    const heed__state_update *list;
+    size_t bytes = 0, n = heed__tape_updates(tape, &list);
+    for (size_t i = 0; i < n; i++)
+        bytes += sizeof(update) + padded(list[i].of->size * sizeof(heed_real));
+    return bytes;
+}
+
+static int entry_of(const heed_store *s, const heed_tensor *x) {
+    int i = 0;
+    while (i < heed_store_count(s) && heed_store_at(s, i)->tensor != x) i++;
+    return i;
+}
+
+/* After a pass: keeps its updates of states. */
+static bool keep_updates(heed_training *t, uint32_t micro) {
+    heed__group *g = &t->group;
+    const heed__state_update *list;
+    size_t n = heed__tape_updates(t->net.tape, &list);
+    if (heed__group_updates(t->net.tape) != g->update_bytes)
+        return heed_fail(t->c, HEED_FAILED,
+                         "model %s cannot be trained by several processes: its passes update "
+                         "different states",
+                         t->net.model->name);
+    unsigned char *at =
+        word_of(t, g->k->rank) + updates_at(t) + (micro - g->from) * g->update_bytes;
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = list[i].of->size * sizeof(heed_real);
+        update u = {entry_of(t->net.store, list[i].of), (int32_t)list[i].of->size, list[i].keep,
+                    list[i].scale};
+        memcpy(at, &u, sizeof u);
+        memcpy(at + sizeof u, list[i].x, bytes);
+        at += sizeof u + padded(bytes);
+    }
+    return true;
+}
+
+/* Makes the updates of one pass. */
+static void make_updates(const heed_training *t, const unsigned char *at) {
+    const unsigned char *end = at + t->group.update_bytes;
+    while (at < end) {
+        update u;
+        memcpy(&u, at, sizeof u);
+        heed_tensor *of = heed_store_at(t->net.store, u.entry)->tensor;
+        const void *values = at + sizeof u;
+        heed__update_state(&(heed__state_update){of, u.keep, u.scale, values});
+        at += sizeof u + padded((size_t)u.size * sizeof(heed_real));
+    }
+}
+
+/* ---- the whole word ---- */
+
+static void write_word(heed_training *t, bool leaves) {
+    const heed__group *g = &t->group;
+    unsigned char *w = word_of(t, g->k->rank);
+    head h = {.status = (int32_t)heed_ctx_status(t->c), .leaves = leaves, .norm = t->state.norm};
+    snprintf(h.why, sizeof h.why, "%s", heed_ctx_error(t->c));
+    memcpy(w, &h, sizeof h);
+    memcpy(w + passes_at(), t->passes + g->from, (g->to - g->from) * sizeof *t->passes);
+    for (size_t i = 0; i < t->gradients.count; i++)
+        w[touched_at(t) + i] = t->gradients.parts[i].entry->tensor->touched;
+}
+
+/* Fails if any process failed, or if they do not agree. */
+static bool check(heed_training *t, bool leaves) {
+    for (int r = 0; r < t->group.k->ranks; r++) {
+        head h;
+        memcpy(&h, word_of(t, r), sizeof h);
+        if (h.status != HEED_OK)
+            return heed_fail(t->c, (heed_status)h.status, "process %d: %.*s", r,
+                             (int)sizeof h.why - 1, h.why);
+        if (h.leaves != leaves || memcmp(&h.norm, &t->state.norm, sizeof h.norm) != 0)
+            return heed_fail(t->c, HEED_FAILED,
+                             "processes %d and %d have come to different results at step %lld; "
+                             "hint: the same program and data on every machine",
+                             t->group.k->rank, r, (long long)t->state.step);
+    }
+    return true;
+}
+
+static bool read_words(heed_training *t, bool leaves) {
+    if (!check(t, leaves)) return false;
+    for (int r = 0; r < t->group.k->ranks && !leaves; r++) {
+        const unsigned char *w = word_of(t, r);
+        uint32_t from = heed__group_first(t->micros, t->group.k->ranks, r);
+        uint32_t to = heed__group_first(t->micros, t->group.k->ranks, r + 1);
+        memcpy(t->passes + from, w + passes_at(), (to - from) * sizeof *t->passes);
+        for (size_t i = 0; i < t->gradients.count; i++)
+            if (w[touched_at(t) + i]) t->gradients.parts[i].entry->tensor->touched = true;
+        for (uint32_t i = from; i < to; i++)
+            make_updates(t, w + updates_at(t) + (i - from) * t->group.update_bytes);
+    }
+    return true;
+}
 
 enum { BUCKET = 1 << 18, AREAS = HEED__AHEAD + 1 };
 
@@ -17,23 +155,23 @@ typedef struct {
     size_t at, size;
 } range;
 
-static size_t bucket_count(const heed__fitting *f) {
-    return (f->gradients.size + BUCKET - 1) / BUCKET;
+static size_t bucket_count(const heed_training *t) {
+    return (t->gradients.size + BUCKET - 1) / BUCKET;
 }
 
-static range slice_of(const heed__fitting *f, size_t bucket, int rank) {
-    size_t begin = bucket * BUCKET, left = f->gradients.size - begin;
-    size_t n = left < BUCKET ? left : BUCKET, ranks = (size_t)f->group.k->ranks;
+static range slice_of(const heed_training *t, size_t bucket, int rank) {
+    size_t begin = bucket * BUCKET, left = t->gradients.size - begin;
+    size_t n = left < BUCKET ? left : BUCKET, ranks = (size_t)t->group.k->ranks;
     size_t from = n * (size_t)rank / ranks, to = n * ((size_t)rank + 1) / ranks;
     return (range){begin + from, to - from};
 }
 
 /* Branch number i of the own slice: in the own array, or where it is received. */
-static heed_real *branch_at(const heed__fitting *f, size_t bucket, int i) {
-    const heed__group *g = &f->group;
+static heed_real *branch_at(const heed_training *t, size_t bucket, int i) {
+    const heed__group *g = &t->group;
     int own = i - g->first[g->k->rank];
     if (own >= 0 && i < g->first[g->k->rank + 1])
-        return f->gradients.level[own] + slice_of(f, bucket, g->k->rank).at;
+        return t->gradients.level[own] + slice_of(t, bucket, g->k->rank).at;
     size_t most = BUCKET / (size_t)g->k->ranks + 1;
     return g->received[bucket % AREAS] + (size_t)i * most;
 }
@@ -44,193 +182,217 @@ static int branches_of(const heed__group *g, int rank) {
 
 /* ---- a bucket ---- */
 
-static void exchange(heed__fitting *f, int to, const heed_real *out, size_t n, int from,
+static void exchange(heed_training *t, int to, const heed_real *out, size_t n, int from,
                      heed_real *in, size_t m) {
-    heed__group *g = &f->group;
+    heed__group *g = &t->group;
     g->posted++;
     if (!g->ended)
         g->ended =
-            !heed__cluster_exchange(f->c, g->k, to, out, n * sizeof *out, from, in, m * sizeof *in);
+            !heed__cluster_exchange(t->c, g->k, to, out, n * sizeof *out, from, in, m * sizeof *in);
 }
 
-static void wait_for(heed__fitting *f, size_t pending) {
-    heed__group *g = &f->group;
-    if (!g->ended) g->ended = !heed__cluster_wait(f->c, g->k, pending);
+static void wait_for(heed_training *t, size_t pending) {
+    heed__group *g = &t->group;
+    if (!g->ended) g->ended = !heed__cluster_wait(t->c, g->k, pending);
 }
 
-static void send_branches(heed__fitting *f, size_t bucket) {
-    heed__group *g = &f->group;
+static void send_branches(heed_training *t, size_t bucket) {
+    heed__group *g = &t->group;
     int me = g->k->rank, ranks = g->k->ranks, mine = branches_of(g, me);
     for (int d = 1; d < ranks; d++) {
         int to = (me + d) % ranks, from = (me + ranks - d) % ranks, theirs = branches_of(g, from);
-        range out = slice_of(f, bucket, to), in = slice_of(f, bucket, me);
+        range out = slice_of(t, bucket, to), in = slice_of(t, bucket, me);
         for (int i = 0; i < mine || i < theirs; i++)
-            exchange(f, to, i < mine ? f->gradients.level[i] + out.at : NULL,
+            exchange(t, to, i < mine ? t->gradients.level[i] + out.at : NULL,
                      i < mine ? out.size : 0, from,
-                     i < theirs ? branch_at(f, bucket, g->first[from] + i) : NULL,
+                     i < theirs ? branch_at(t, bucket, g->first[from] + i) : NULL,
                      i < theirs ? in.size : 0);
     }
     g->mark[bucket % AREAS] = g->posted;
 }
 
 /* Adds all branches of the own slice; the sum is then in the first own array. */
-static void add_branches(heed__fitting *f, size_t bucket) {
-    heed__group *g = &f->group;
+static void add_branches(heed_training *t, size_t bucket) {
+    heed__group *g = &t->group;
     heed_real *value[HEED__BRANCHES];
-    heed__tree t = {.depth = 0};
-    range slice = slice_of(f, bucket, g->k->rank);
+    heed__tree tree = {.depth = 0};
+    range slice = slice_of(t, bucket, g->k->rank);
     for (int i = 0; i < g->first[g->k->ranks]; i++) {
-        int top = t.depth;
-        value[top] = branch_at(f, bucket, i);
-        for (int n = heed__tree_push(&t, g->branches[i]); n > 0; n--, top--)
+        int top = tree.depth;
+        value[top] = branch_at(t, bucket, i);
+        for (int n = heed__tree_push(&tree, g->branches[i]); n > 0; n--, top--)
             heed__add(value[top - 1], value[top], slice.size);
     }
-    for (int n = t.depth - 1; n > 0; n--) heed__add(value[n - 1], value[n], slice.size);
-    heed_real *sum = f->gradients.level[0] + slice.at;
+    for (int n = tree.depth - 1; n > 0; n--) heed__add(value[n - 1], value[n], slice.size);
+    heed_real *sum = t->gradients.level[0] + slice.at;
     if (value[0] != sum) memcpy(sum, value[0], slice.size * sizeof *sum);
 }
 
-static void send_sum(heed__fitting *f, size_t bucket) {
-    const heed__group *g = &f->group;
+static void send_sum(heed_training *t, size_t bucket) {
+    const heed__group *g = &t->group;
     int me = g->k->rank, ranks = g->k->ranks;
     for (int d = 1; d < ranks; d++) {
         int to = (me + d) % ranks, from = (me + ranks - d) % ranks;
-        range out = slice_of(f, bucket, me), in = slice_of(f, bucket, from);
-        exchange(f, to, f->gradients.level[0] + out.at, out.size, from,
-                 f->gradients.level[0] + in.at, in.size);
+        range out = slice_of(t, bucket, me), in = slice_of(t, bucket, from);
+        exchange(t, to, t->gradients.level[0] + out.at, out.size, from,
+                 t->gradients.level[0] + in.at, in.size);
     }
 }
 
-static void finish_bucket(heed__fitting *f, size_t bucket) {
-    heed__group *g = &f->group;
-    wait_for(f, g->posted - g->mark[bucket % AREAS]);
+static void finish_bucket(heed_training *t, size_t bucket) {
+    heed__group *g = &t->group;
+    wait_for(t, g->posted - g->mark[bucket % AREAS]);
     if (g->ended) return;
-    add_branches(f, bucket);
-    send_sum(f, bucket);
+    add_branches(t, bucket);
+    send_sum(t, bucket);
 }
 
 /* A process that is ahead waits here for the others; with HEED__AHEAD buckets it seldom has to. */
-static void next_bucket(heed__fitting *f) {
-    heed__group *g = &f->group;
+static void next_bucket(heed_training *t) {
+    heed__group *g = &t->group;
     size_t bucket = g->buckets++;
-    send_branches(f, bucket);
-    if (bucket >= HEED__AHEAD) finish_bucket(f, bucket - HEED__AHEAD);
+    send_branches(t, bucket);
+    if (bucket >= HEED__AHEAD) finish_bucket(t, bucket - HEED__AHEAD);
 }
 
 /* ---- during backward ---- */
 
 /* Sends the buckets that are complete: those whose parameters are all final. */
-static void advance(heed__fitting *f) {
-    heed__group *g = &f->group;
-    heed__gradients *all = &f->gradients;
+static void advance(heed_training *t) {
+    heed__group *g = &t->group;
+    heed__gradients *all = &t->gradients;
     for (; g->part < all->count && all->parts[g->part].final; g->part++)
         if (g->merges) heed__gradients_merge(all, &all->parts[g->part], g->slot, g->merge_count);
     size_t done = g->part < all->count ? all->parts[g->part].at : all->size;
-    while (g->buckets < bucket_count(f) && (done == all->size || (g->buckets + 1) * BUCKET <= done))
-        next_bucket(f);
+    while (g->buckets < bucket_count(t) && (done == all->size || (g->buckets + 1) * BUCKET <= done))
+        next_bucket(t);
 }
 
 static void on_final(void *user, heed_tensor *x) {
-    heed__fitting *f = user;
-    heed__gradients *all = &f->gradients;
-    for (size_t i = f->group.part; i < all->count; i++)
+    heed_training *t = user;
+    heed__gradients *all = &t->gradients;
+    for (size_t i = t->group.part; i < all->count; i++)
         if (all->parts[i].entry->tensor == x) all->parts[i].final = true;
-    advance(f);
+    advance(t);
 }
 
-void heed__group_send(heed__fitting *f) {
-    heed__group *g = &f->group;
-    heed__tree *t = &f->gradients.tree;
-    g->slot = t->depth;
-    g->merge_count = heed__tree_push(t, (heed__branch){g->to - 1, 1});
+/* Before the last pass of this process: its backward sends what is complete. */
+static void send_in_pass(heed_training *t) {
+    heed__group *g = &t->group;
+    heed__tree *tree = &t->gradients.tree;
+    g->slot = tree->depth;
+    g->merge_count = heed__tree_push(tree, (heed__branch){g->to - 1, 1});
     g->merges = true;
-    heed__tape_on_final(f->tape, on_final, f);
+    heed__tape_on_final(t->net.tape, on_final, t);
 }
 
 /* ---- the end of an update ---- */
 
-static void send_words(heed__fitting *f) {
-    heed__group *g = &f->group;
+static void send_words(heed_training *t) {
+    heed__group *g = &t->group;
     int me = g->k->rank, ranks = g->k->ranks;
     for (int d = 1; d < ranks; d++) {
         int to = (me + d) % ranks, from = (me + ranks - d) % ranks;
         if (!g->ended)
             g->ended =
-                !heed__cluster_exchange(f->c, g->k, to, g->words + (size_t)me * g->word, g->word,
+                !heed__cluster_exchange(t->c, g->k, to, g->words + (size_t)me * g->word, g->word,
                                         from, g->words + (size_t)from * g->word, g->word);
     }
-    wait_for(f, 0);
+    wait_for(t, 0);
 }
 
-static void begin_update(heed__fitting *f) {
-    heed__group *g = &f->group;
+static void begin_update(heed_training *t) {
+    heed__group *g = &t->group;
     g->posted = g->buckets = g->part = 0;
     g->merges = false;
-    f->gradients.tree.depth = 0;
-    for (size_t i = 0; i < f->gradients.count; i++) f->gradients.parts[i].final = false;
+    t->gradients.tree.depth = 0;
+    for (size_t i = 0; i < t->gradients.count; i++) t->gradients.parts[i].final = false;
 }
 
-bool heed__group_reduce(heed__fitting *f, bool leaves) {
-    heed__group *g = &f->group;
-    heed__gradients *all = &f->gradients;
-    heed__tape_on_final(f->tape, NULL, NULL);
-    if (heed__stopped(f->c)) g->merges = false;
+/* Ends an update, or the training if `leaves`, together with all other processes. */
+static bool reduce(heed_training *t, bool leaves) {
+    heed__group *g = &t->group;
+    heed__gradients *all = &t->gradients;
+    heed__tape_on_final(t->net.tape, NULL, NULL);
+    if (heed__stopped(t->c)) g->merges = false;
     for (size_t i = g->part; i < all->count; i++) all->parts[i].final = true;
-    advance(f);
+    advance(t);
     size_t n = g->buckets;
-    for (size_t i = n < HEED__AHEAD ? 0 : n - HEED__AHEAD; i < n; i++) finish_bucket(f, i);
-    heed__word_write(f, leaves);
-    send_words(f);
-    bool ok = !g->ended && heed__word_read(f, leaves);
+    for (size_t i = n < HEED__AHEAD ? 0 : n - HEED__AHEAD; i < n; i++) finish_bucket(t, i);
+    write_word(t, leaves);
+    send_words(t);
+    bool ok = !g->ended && read_words(t, leaves);
     for (size_t i = 0; ok && i < all->count; i++) {
         heed_tensor *x = all->parts[i].entry->tensor;
         memcpy(x->g, all->level[0] + all->parts[i].at, x->size * sizeof *x->g);
     }
     if (!ok || leaves) g->ended = true;
-    begin_update(f);
+    begin_update(t);
     return ok;
+}
+
+/* With the tree, each pass begins with gradients of zero. */
+bool heed__group_passes(heed_training *t) {
+    heed__group *g = &t->group;
+    bool made = true;
+    for (uint32_t i = g->from; made && i < g->to; i++) {
+        bool last = i + 1 == g->to;
+        if (last) send_in_pass(t);
+        made = heed__pass_make(t, i) && keep_updates(t, i);
+        if (made && !last) heed__gradients_add(&t->gradients, i, false);
+    }
+    return reduce(t, false);
+}
+
+void heed__group_leave(heed_training *t) {
+    if (t->group.joined && !t->group.ended) reduce(t, true);
 }
 
 /* ---- start and end ---- */
 
+uint32_t heed__group_first(uint32_t micros, int ranks, int rank) {
+    return (uint32_t)((uint64_t)micros * (uint64_t)rank / (uint64_t)ranks);
+}
+
 static int most_branches(uint32_t micros, int ranks) {
     int n = 0;
     for (int r = 0; r < ranks; r++)
-        n += heed__tree_depth(heed__tree_first(micros, ranks, r),
-                              heed__tree_first(micros, ranks, r + 1));
+        n += heed__tree_depth(heed__group_first(micros, ranks, r),
+                              heed__group_first(micros, ranks, r + 1));
     return n;
 }
 
 /* Lists the branches that each rank holds after its micro-batches. */
-static void list_branches(heed__group *g) {
+static void list_branches(heed_training *t) {
+    heed__group *g = &t->group;
     int n = 0;
     for (int r = 0; r < g->k->ranks; r++) {
-        heed__tree t = {.depth = 0};
-        uint32_t end = heed__tree_first(g->micros, g->k->ranks, r + 1);
-        for (uint32_t i = heed__tree_first(g->micros, g->k->ranks, r); i < end; i++)
-            heed__tree_push(&t, (heed__branch){i, 1});
+        heed__tree tree = {.depth = 0};
+        uint32_t end = heed__group_first(t->micros, g->k->ranks, r + 1);
+        for (uint32_t i = heed__group_first(t->micros, g->k->ranks, r); i < end; i++)
+            heed__tree_push(&tree, (heed__branch){i, 1});
         g->first[r] = n;
-        memcpy(g->branches + n, t.at, (size_t)t.depth * sizeof *t.at);
-        n += t.depth;
+        memcpy(g->branches + n, tree.at, (size_t)tree.depth * sizeof *tree.at);
+        n += tree.depth;
     }
     g->first[g->k->ranks] = n;
 }
 
-bool heed__group_open(heed__fitting *f) {
-    heed__group *g = &f->group;
+bool heed__group_open(heed_training *t) {
+    heed__group *g = &t->group;
     size_t ranks = (size_t)g->k->ranks;
-    int branches = most_branches(f->micros, g->k->ranks);
-    g->branches = heed__alloc_array(f->c, (size_t)branches, sizeof *g->branches);
-    g->first = heed__alloc_array(f->c, ranks + 1, sizeof *g->first);
+    int branches = most_branches(t->micros, g->k->ranks);
+    g->branches = heed__alloc_array(t->c, (size_t)branches, sizeof *g->branches);
+    g->first = heed__alloc_array(t->c, ranks + 1, sizeof *g->first);
     if (!g->branches || !g->first) return false;
-    list_branches(g);
+    list_branches(t);
     for (int i = 0; i < AREAS; i++)
-        g->received[i] = heed__alloc_array(f->c, (size_t)g->first[ranks],
+        g->received[i] = heed__alloc_array(t->c, (size_t)g->first[ranks],
                                            (BUCKET / ranks + 1) * sizeof **g->received);
-    g->word = heed__word_bytes(f);
-    g->words = heed__alloc_array(f->c, ranks, g->word);
-    begin_update(f);
-    return !heed__stopped(f->c);
+    g->word = word_bytes(t);
+    g->words = heed__alloc_array(t->c, ranks, g->word);
+    begin_update(t);
+    return !heed__stopped(t->c);
 }
 
 void heed__group_free(heed__group *g) {

@@ -19,6 +19,7 @@
  *                                   // (draw.js has the pens)
  *     keys(event) { ... },          // optional: a key was pressed; true if it was used. Comes
  *                                   // before the shared keys
+ *     lacks() { ... },              // optional: why the attention at hand cannot be drawn, or ""
  *                                   // and, in place of what a view of one canvas over the weights
  *                                   // of a head has (usual, below):
  *     available(data) { ... },      // true if there is something to show; data: {records, curves,
@@ -28,7 +29,7 @@
  *     picture() { ... },            // {width, height, paint(pen)}, for Save PNG and Save SVG
  *     table() { ... },              // {caption, head: [..], rows: [[..]..], all() -> rows}: the
  *                                   // table and Save CSV
- *     legend() { ... },             // what heed.legend gives (panel.js), or null
+ *     legend() { ... },             // what heed.legend gives (figure.js), or null
  *     caption() { ... },            // a line that says what is selected, for saved pictures and
  *                                   // the live region
  *   });
@@ -210,7 +211,16 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
     let usable = null;
     heed.shown = () => usable ??= order.map((id) => heed.views.find((v) => v.id === id))
         .filter((v) => v?.available(heed.data));
-    heed.current = () => heed.shown().find((v) => v.id === heed.state.view);
+    const chosen = () => heed.shown().find((v) => v.id === heed.state.view);
+    /* The view that is shown; one that lacks what it draws says so, and draws nothing. */
+    heed.current = () => {
+        const v = chosen(), why = v?.lacks?.();
+        return !why ? v : {
+            ...v, draw() {}, keys: () => false, legend: () => null, caption: () => why,
+            table: () => ({caption: why, head: [], rows: []}),
+            picture: () => ({width: 260, height: 40, paint() {}}),
+        };
+    };
 
     const drawTabs = () => {
         const nav = heed.id("tabs");
@@ -221,27 +231,33 @@ const heed = {views: [], state: {}, data: {records: [], curves: null, steps: nul
                 onclick: () => heed.update({view: v.id}),
             })));
         for (const tab of nav.children) {
-            const chosen = tab.id === "tab-" + heed.state.view;
-            if (chosen && tab.getAttribute("aria-selected") !== "true")
+            const on = tab.id === "tab-" + heed.state.view;
+            if (on && tab.getAttribute("aria-selected") !== "true")
                 tab.scrollIntoView({block: "nearest", inline: "nearest"});
-            tab.setAttribute("aria-selected", String(chosen));
-            tab.tabIndex = chosen ? 0 : -1;
+            tab.setAttribute("aria-selected", String(on));
+            tab.tabIndex = on ? 0 : -1;
         }
     };
     heed.drawNow = () => {
-        const v = heed.current();
+        const opened = chosen();
         waiting = false;
         drawTabs();
-        if (!v) return;
-        if (!v.box) {
-            v.box = heed.el("div", {
-                id: "view-" + v.id, class: "view", role: "tabpanel",
-                "aria-labelledby": "tab-" + v.id,
-            });
-            heed.id("views").append(v.box);
-            v.open(v.box);
+        if (!opened) return;
+        if (!opened.box) {
+            opened.box = heed.el("div");
+            opened.frame = heed.el(
+                "div", {
+                    id: "view-" + opened.id, class: "view", role: "tabpanel",
+                    "aria-labelledby": "tab-" + opened.id,
+                },
+                heed.el("p", {class: "lead"}), opened.box);
+            heed.id("views").append(opened.frame);
+            opened.open(opened.box);
         }
-        for (const box of heed.id("views").children) box.hidden = box !== v.box;
+        for (const frame of heed.id("views").children) frame.hidden = frame !== opened.frame;
+        const v = heed.current(), [why] = v.frame.children;
+        why.textContent = v.lacks?.() ?? "";
+        v.box.hidden = !(why.hidden = !why.textContent);
         document.body.classList.toggle("with-side", v.uses.includes("side"));
         heed.id("note").hidden = heed.id("record-note").hidden =
             v.id === "curves"; /* of attention, of the input */

@@ -73,7 +73,7 @@
             e.at = Math.max(l.below ? l.plot + 6 : e.end, free);
             free = e.at + e.high;
         }
-        for (const e of l.below ? [] : list.toReversed())
+        for (const e of l.below ? [] : [...list].reverse())
             lowest = e.at = Math.min(e.at, lowest - e.high);
         return list;
     };

@@ -259,43 +259,11 @@
 
     /* ---- help ---- */
 
-    const keys = [
-        ["← → ↑ ↓", "move: the query up and down, the key left and right"],
-        ["[ ]", "head before, head after (then mean, max)"],
-        ["{ }", "layer before, layer after"],
-        ["Esc", "unlock the selected token"],
-        ["1 – 9", "views, in the order of the tabs"],
-        ["h", "hide special tokens, where there are some"],
-        ["t", "table of what is drawn"],
-        ["d", "light or dark"],
-        ["?", "this help"],
-    ];
-    const paragraphs = [
-        "A row is a query: the token that looks. A column is a key: the token that is looked at. " +
-            "A weight says which share of the key's value the query takes; a row sums to 1. " +
-            heed.toChoose(),
-        "Without a choice, a text opens at the most concentrated head: that whose queries attend " +
-            "to the smallest part of their keys. Heads that mostly follow positions come last.",
-        "What is much stands out from the page: dark where the page is light, bright where it is " +
-            "dark. The legend under a picture has the scale.",
-        "The address of the page holds the view: copy it to send what you see. Tokens, layers " +
-            "and heads count from 1, here, in links and in saved tables.",
-    ];
     heed.help = () => {
-        const box = heed.id("help"), pair = ([a, b]) => [
-            heed.el("dt", {text: a}), heed.el("dd", {text: b})];
-        const pairs = (name, list) =>
-            [heed.el("h3", {text: name}), heed.el("dl", {}, ...list.flatMap(pair))];
-        box.replaceChildren(
-            heed.el("h2", {
-                id: "help-title", tabindex: -1, autofocus: true, text: "How to read this page",
-            }),
-            ...paragraphs.map((text) => heed.el("p", {text})), ...pairs("Keys", keys),
-            ...pairs("Views", heed.shown().map((v) => [v.title, v.help])),
-            heed.el(
-                "form", {method: "dialog"}, heed.el("button", {type: "submit", text: "Close"})));
-        box.addEventListener("click", (e) => e.target === box && box.close(), {once: true});
-        box.showModal();
+        heed.id("how-to-choose").textContent = heed.toChoose();
+        heed.id("help-views").replaceChildren(...heed.shown().flatMap(
+            (v) => [heed.el("dt", {text: v.title}), heed.el("dd", {text: v.help})]));
+        heed.id("help").showModal();
     };
     heed.dressPage = () => {
         for (const [event, on] of [["beforeprint", true], ["afterprint", false]])
@@ -305,6 +273,8 @@
             });
         heed.id("theme").addEventListener("click", heed.flipTheme);
         heed.id("help-switch").addEventListener("click", heed.help);
+        heed.id("help").addEventListener(
+            "click", (e) => e.target === e.currentTarget && e.target.close());
         heed.id("table-switch").addEventListener(
             "click", () => heed.update({table: !heed.state.table}));
         heed.id("controls").addEventListener("submit", (e) => e.preventDefault());

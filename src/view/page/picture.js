@@ -6,7 +6,6 @@
     let strip, scroll, chips, l;
     const pictures = new Map(), greys = new Map();
 
-    const able = () => Boolean(heed.block()?.keys.grid);
     const photo = (p) => {
         const image = p && heed.once(pictures, p.id, () => heed.el("img", {
             onload: heed.redraw,
@@ -45,7 +44,7 @@
         const along = (i) => at(i, c) * (1 - x + c) + at(i, c + 1) * (x - c);
         return along(r) * (1 - y + r) + along(r + 1) * (y - r);
     };
-    /* As src/view/overlay.c draws it: the picture in grey, lightened if it is dark, since dark
+    /* As src/view/figure.c draws it: the picture in grey, lightened if it is dark, since dark
      * colours are not seen over it (on a dark page, where bright ones are much, darkened if it is
      * bright); over it colour where a weight is above the uniform one, the more opaque the more it
      * is, so that the picture can be recognised at any strength. Of other maps, what differs from 0
@@ -198,28 +197,24 @@
             const kept = (v) => (v >= 100 ? "all" : `${v} % of the mass`);
             chips = heed.group("chips", "queries that are no patches");
             strip = heed.group("thumbs", "heads and maps");
-            scroll = heed.el(
-                "div", {},
+            scroll = box;
+            box.append(
                 heed.tools(
                     heed.bind("keep", "Keep the top", {range: [5, 100, 5], say: kept}),
                     heed.bind("strength", "Strength", {range: [0, 90, 5], say: (v) => v + " %"}),
                     heed.bind("smooth", "Smooth", {check: true})),
                 chips, heed.el("div", {class: "beside"}, this.canvas, strip));
-            box.append(scroll, heed.el("p", {
-                class: "lead", id: "no-picture",
-                text: "The keys of this layer are no patches: choose another attention above.",
-            }));
         },
+        lacks: () => heed.block().keys.grid
+            ? ""
+            : "The keys of this layer are no patches: choose another attention above.",
         draw() {
-            scroll.hidden = !able();
-            heed.id("no-picture").hidden = able();
-            if (!able()) return;
             heed.drawCanvas(this);
             drawChips();
             drawStrip();
         },
         keys(e) {
-            const by = heed.arrows[e.key], g = able() && heed.block().queries.grid;
+            const by = heed.arrows[e.key], g = heed.block().queries.grid;
             if (!by || !g || e.target.closest?.("#tabs")) return false;
             const j = query() - g.first, row = Math.floor(j / g.cols), [down, right] = by;
             const to = heed.clamp(row + down, 0, g.rows - 1) * g.cols +
@@ -229,16 +224,14 @@
             return true;
         },
         caption() {
-            if (!able()) return "no patches here";
             const {layer, queries} = heed.block(), {keep} = heed.state,
                   kept = keep < 100 ? `, the top ${keep} % of the mass` : "";
             return `layer ${layer + 1}, ${source().name}${kept}: where ` +
                 `${heed.quote(queries, query())} (${heed.nth(query())}) looks`;
         },
-        layout: () => (able() ? layout() : {width: 10, height: 10}),
-        paint: (pen) => able() && paint(pen),
+        layout,
+        paint,
         legend() {
-            if (!able()) return null;
             const {m} = source(), {queries, keys} = heed.block(), top = heed.topOver(m, query());
             if (m.min < 0) return heed.signedLegend(top, m.below);
             const even = heed.math.isEven(patches(m, query(), keys.grid)) ? ", nearly uniform" : "",
@@ -248,7 +241,6 @@
                 top, heed.color, {uniform: m.uniform});
         },
         table() {
-            if (!able()) return {caption: "no patches here", head: [], rows: []};
             const {queries, keys: {grid: g}} = heed.block(), at = query(),
                   w = patches(source().m, at, g, heed.state.keep),
                   [rows, cols] = [g.rows, g.cols].map((n) => [...Array(n).keys()]);

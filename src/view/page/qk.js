@@ -4,10 +4,9 @@
  * k that the page keeps, and says how near it comes to the model's own weight. */
 "use strict";
 {
-    let units, bars, scroll, flow, head, parts;
+    let units, bars, scroll, flow, head;
     const UNIT = 30, LABEL = 84, ROW = 20;
 
-    const able = () => Boolean(heed.block()?.qk);
     /* The chosen query, key and head, and the row as the page computes it: products, scores,
      * weights; and of the key what each unit adds, the lines that are drawn, the sum last. */
     const compute = () => {
@@ -119,20 +118,16 @@
                 },
             });
             scroll = heed.el("div", {class: "scroll"}, units);
-            parts = heed.el(
-                "div", {}, scroll, flow, heed.el("h3", {text: "The whole row: choose a key"}),
+            box.append(
+                head, scroll, flow, heed.el("h3", {text: "The whole row: choose a key"}),
                 heed.el("div", {class: "scroll"}, bars));
-            box.append(head, parts);
         },
+        lacks: () => heed.block().qk ? ""
+            : heed.block().additive
+            ? "What this additive attention is made of is not in the page: it was written " +
+                "without it. A score is v·tanh(W s + U h), no product of q and k."
+            : "q and k of this layer are not in the page: it was written without them.",
         draw() {
-            parts.hidden = !able();
-            if (!able()) {
-                head.textContent = heed.block()?.additive
-                    ? "What this additive attention is made of is not in the page: it was " +
-                        "written without it. A score is v·tanh(W s + U h), no product of q and k."
-                    : "q and k of this layer are not in the page: it was written without them.";
-                return;
-            }
             const p = compute(), {width, height} = layout(p), {head: asked} = heed.state,
                   part = (axis, i, what) => `${heed.quote(axis, i)} (${what} ${heed.nth(i)})`;
             head.textContent =
@@ -150,14 +145,12 @@
             drawFlow(p);
         },
         caption() {
-            if (!able()) return "no q and k here";
             const p = compute(), {queries, keys} = p.b;
             return `layer ${p.b.layer + 1}, head ${p.h + 1}: ${p.name} of ` +
                 `${heed.quote(queries, p.query)} and ${heed.quote(keys, p.key)} = ` +
                 `${heed.number(p.dots[p.key])}, weight ${heed.weight(p.weights[p.key])}`;
         },
         picture() {
-            if (!able()) return {width: 260, height: 40, paint() {}};
             const p = compute(), {width, height} = layout(p);
             return {
                 width, height: height + 10 + highBars(p), paint(pen) {
@@ -167,7 +160,6 @@
             };
         },
         legend() {
-            if (!able()) return null;
             const [a, b, ...own] = compute().lines, end = (u) => `±${heed.number(u.most, 2)}`;
             return heed.legend(
                 `blue below 0, orange above; ${a.name} and ${b.name} share a scale, ${end(a)}; ` +
@@ -175,7 +167,6 @@
                 "− largest", "largest", (t) => heed.signed(2 * t - 1));
         },
         table() {
-            if (!able()) return {caption: "no q and k here", head: [], rows: []};
             const p = compute(), {queries, keys, align} = p.b, list = heed.visible(keys),
                   more = [align ? "sum" : "qk", "score", "weight"];
             const score = (k, none, say) => (p.hidden(k) ? none : say(p.scores[k]));

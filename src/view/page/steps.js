@@ -1,126 +1,228 @@
-/* steps.js -- the Steps view: a worked example of attention that is computed here, again at every
- * edit. heed.data.steps is what `heed explain --json` prints; steps_math.js computes,
- * steps_table.js draws the matrices, steps_parts.js has them in their order, steps_cell.js has the
- * chosen cell, steps_words.js explains. */
+/* steps.js -- the Steps view: a worked example as its list of steps, matrices that can be walked
+ * through, guessed and, of a head, changed: steps_math.js then computes the rest again.
+ * heed.data.steps is {title, words, notation, lists, head}: lists has the steps of either notation
+ * (train/explain/files.c); head, which some examples lack, is what `heed explain --json` prints.
+ * steps_table.js draws a matrix. A matrix is known by its id, a cell by its stored row and column.
+ */
 "use strict";
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
+    const MOST = 16; /* terms of a sum that are written out; rows of a matrix that is not folded */
     const GIVEN = [
         "X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"
     ];
-    const MADE = [
-        "Q", "K", "V", "Q_R", "K_R", "raw", "scores", "weights", "output", "share", "all_heads",
-        "normed"
-    ];
-    const ASKING = [
-        "X", "Q", "Q_R", "raw", "scores", "weights", "output", "share", "others", "all_heads",
-        "normed"
-    ]; /* a row a query */
-    const LAYER = ["share", "others", "all_heads", "normed"];  /* a row a token, as wide as W_h */
-    const VECTORS = {B_O: "bias", gain: "gain", bias: "bias"}; /* one row of that width */
-    const s = {
-        model: null, result: null, gradients: null, tokens: [], sources: [], tables: [],
-        known: new Set(), tried: new Set()
-    };
-    const ui = {}; /* its elements */
-    let lesson = null, built = "", fitted = "";
+    const DIGITS = [2, 3, 4, 6, 12];
+    const ui = {}, known = new Set(), tried = new Set();
+    let data = null, head = null, list = [], tables = [], home = new Map(), built = "", fitted = "";
+    let model = null, result = {}, gradients = null, sets = {};
+    const math = () => heed.stepsMath;
 
     /* ---- the numbers ---- */
 
-    const isGiven = (name) => GIVEN.includes(name);
-    const has = (name) => !!s.model[name];
-    const usual = () => 1 / Math.sqrt(s.model.W_Q[0].length);
-    s.columns = () => heed.state.notation === "columns";
-    const isGradient = (name) =>
-        s.gradients !== null && heed.stepsSlopes.is(name) && !!s.gradients[name];
-    s.matrix = (name) =>
-        (isGiven(name) ? s.model : isGradient(name) ? s.gradients : s.result)[name];
-    s.digits = (name) => heed.stepsDigits(s.matrix(name), heed.state.digits);
-    s.number = (name, i, j) => heed.stepsNumber(s.matrix(name)[i][j], s.digits(name));
-    s.labels = (name) => {
-        if (isGradient(name)) return s.labels(heed.stepsSlopes.of(name));
-        const count = (m) => m[0].map((_, j) => String(j + 1)), m = s.matrix(name);
-        if (name === "X") return [s.tokens, lesson.features || count(m)];
-        if (name === "Z") return [s.sources, lesson.memory || count(m)];
-        const unit =
-            name === "V" || name === "W_V" || name === "B_V" || name === "output" ? "v" : "q";
-        const units = () => (lesson.units && lesson.units[unit]) || count(m);
-        if (LAYER.includes(name) || VECTORS[name])
-            return [VECTORS[name] ? [VECTORS[name]] : s.tokens, count(m)];
-        if (name === "W_h") return [s.labels("V")[1], count(m)];
-        if (name[0] === "B") return [["bias"], units()];
-        if (name[0] === "W") return [s.labels(name !== "W_Q" && has("Z") ? "Z" : "X")[1], units()];
-        const rows = ASKING.includes(name) ? s.tokens : s.sources;
-        return [rows, ["raw", "scores", "weights"].includes(name) ? s.sources : units()];
+    const matrix = (id) => {
+        if (!head) return home.get(id)?.view.values;
+        return model[id] || result[id] || gradients?.[id];
     };
+    const isGiven = (id) => !!head && GIVEN.includes(id);
+    const digits = (id) => heed.stepsDigits(matrix(id), heed.state.digits);
+    const number = (id, i, j) => heed.stepsNumber(matrix(id)[i][j], digits(id));
     const load = () => {
-        s.tokens = lesson.tokens.slice();
-        s.sources =
-            lesson.Z ? (lesson.sources || lesson.Z.map((_, i) => String(i + 1))).slice() : s.tokens;
-        s.model = {hidden: (lesson.hidden || s.sources.map(() => 0)).slice()};
-        for (const name of GIVEN)
-            if (lesson[name]) s.model[name] = heed.stepsMath.copy(lesson[name]);
-        if (has("gain")) s.model.eps = lesson.eps;
-        if (lesson.rotary) s.model.rotary = lesson.rotary;
-        s.known.clear();
-        s.tried.clear();
+        known.clear();
+        tried.clear();
+        if (!head) return;
+        sets = {
+            tokens: head.tokens.slice(),
+            features: head.features,
+            q: head.units.q,
+            v: head.units.v,
+            memory: head.memory || head.features
+        };
+        sets.sources = head.Z ? head.sources.slice() : sets.tokens;
+        model = {hidden: head.hidden.slice(), eps: head.eps, rotary: head.rotary};
+        for (const id of GIVEN)
+            if (head[id]) model[id] = math().copy(head[id]);
     };
     /* Settings live in the link; until the reader changes them they are those of the example. */
-    const setting = (name) =>
-        (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name]))
-             ? lesson[name]
-             : Number(heed.state[name]));
-    const DIGITS = [2, 3, 4, 6, 12];
-    const keepWithin = (state) => { /* a link may say anything */
-        if (!DIGITS.includes(state.digits)) state.digits = 2;
-        if (state.notation !== "columns") state.notation = "rows";
-    };
+    const setting = (name) => (heed.state[name] === "" || !Number.isFinite(Number(heed.state[name]))
+                                   ? head[name]
+                                   : Number(heed.state[name]));
     const compute = () => {
-        s.model.beta = setting("beta");
-        s.model.causal = !!setting("causal");
-        s.model.hard = !!setting("hard");
-        s.result = heed.stepsMath.compute(s.model);
-        s.gradients =
-            lesson.backward ? heed.stepsSlopes.compute(s.model, s.result, lesson.target) : null;
+        if (!DIGITS.includes(heed.state.digits))
+            heed.state.digits = 2; /* a link may say anything */
+        if (heed.state.notation !== "columns") heed.state.notation = "rows";
+        if (!head) return;
+        model.beta = setting("beta");
+        model.causal = !!setting("causal");
+        model.hard = !!setting("hard");
+        result = math().compute(model);
+        gradients = head.backward ? math().gradients(model, result, head.target) : null;
     };
+
+    /* ---- the list ---- */
+
+    const wayOf = () => heed.state.notation + (model?.hard ? " hard" : "");
+    /* Gives the matrices their ids, and each the step whose result it is. */
+    const choose = () => {
+        list = data.lists[wayOf()];
+        home = new Map();
+        list.forEach((step, i) => step.views.forEach((view, k) => {
+            view.id = head ? view.key : `${i}.${k}`;
+            const isResult = k === step.views.length - 1 && !!step.formula;
+            if (!home.has(view.id) || (isResult && !home.get(view.id).isResult))
+                home.set(view.id, {step, view, isResult});
+        }));
+    };
+    const count = (n) => Array.from({length: n}, (_, i) => String(i + 1));
+    const labelsOf = (labels, n) =>
+        (typeof labels === "string" ? sets[labels] : labels) || count(n);
+    /* Labels of the rows and columns of the drawing. */
+    const drawn = (view) => {
+        const m = matrix(view.id),
+              [r, c] = view.flip ? [m[0].length, m.length] : [m.length, m[0].length];
+        return [labelsOf(view.rows, r), labelsOf(view.cols, c)];
+    };
+    const stored = (view) => (view.flip ? drawn(view).reverse() : drawn(view));
+    const placed = (view, i, j) => (view.flip ? [j, i] : [i, j]); /* either way */
+    const quote = (label) => `‘${heed.within(heed.show(label))}’`;
+    const cellName = (id, i, j) => {
+        const {view} = home.get(id), [r, c] = placed(view, i, j), [rows, cols] = drawn(view);
+        return `${view.name}[${heed.within(heed.show(rows[r]))}, ${
+            heed.within(heed.show(cols[c]))}]`;
+    };
+    const isProduct = (step) => step.views.length > 2 && step.views[1].sign === "·";
+
+    /* What a cell is made of: [id, row, column], null for all of them. */
+    const sources = (id, i, j) => {
+        const {step, view, isResult} = home.get(id) || {}, others = step?.views.slice(0, -1) || [];
+        if (!isResult && !(others.length && view === step.views.at(-1))) return [];
+        const [r, c] = placed(view, i, j);
+        if (isProduct(step))
+            return others.map((v, k) => [v.id, ...(k === 0   ? placed(v, r, null)
+                                                   : k === 1 ? placed(v, null, c)
+                                                             : broadcast(v, i, j))]);
+        if (view.sign === "=") return others.map((v) => [v.id, ...broadcast(v, i, j)]);
+        return others.filter((v) => v.seen)
+            .map((v) => [v.id, i, id === "scaled" || id === "scores" ? j : null]);
+    };
+    const broadcast = (v, i, j) => [matrix(v.id).length > 1 ? i : 0, j];
 
     /* ---- the cell at hand: "weights 3 4" in the link ---- */
 
     const spot = () => {
-        const [name, row, col] = heed.state.spot.split(" ");
-        const m = (isGiven(name) && has(name)) || MADE.includes(name) || isGradient(name)
-            ? s.matrix(name)
-            : null; /* undefined: not in this example */
-        if (!m || !m[row - 1] || m[row - 1][col - 1] === undefined)
-            return {name: "output", i: 0, j: 0};
-        return {name, i: row - 1, j: col - 1};
+        const [id, row, col] = heed.state.spot.split(" "), m = home.has(id) ? matrix(id) : null;
+        if (m && m[row - 1] && m[row - 1][col - 1] !== undefined)
+            return {id, i: row - 1, j: col - 1};
+        const last = head ? "output" : [...home.keys()].at(-1);
+        return {
+            id: last,
+            i: head && matrix(last).length > 1 && heed.state.spot === "" ? 1 : 0,
+            j: 0
+        };
     };
-    const pick = (name, i, j) => heed.update({spot: `${name} ${i + 1} ${j + 1}`});
-    s.row = () => (ASKING.includes(spot().name) ? spot().i : 0);
-
-    const edit = (name, i, j, value) => {
-        s.model[name][i][j] = value;
-        pick(name, i, j);
+    const pick = (id, i, j) => heed.update({spot: `${id} ${i + 1} ${j + 1}`});
+    const edit = (id, i, j, value) => {
+        model[id][i][j] = value;
+        pick(id, i, j);
     };
-    /* What a sheet says of a cell: 1 it is blank, 2 it is filled in. The scores would tell what raw
-     * is. */
-    const onSheet = (name, i, j) => {
-        const list = (lesson.blanks || {})[name === "scores" ? "raw" : name];
-        return list && list[i] ? list[i][j] : 0;
-    };
-    const opened = (name, i, j) => s.known.has(name) || s.known.has(`${name} ${i} ${j}`);
-    const isBlank = (name, i, j) => onSheet(name, i, j) === 1 && !opened(name, i, j) &&
-        !(name === "scores" && opened("raw", i, j));
-    const secret = (name, i, j) =>
-        !isGiven(name) && (isBlank(name, i, j) || (heed.state.predict && !opened(name, i, j)));
+    /* What a sheet says of a cell: 1 it is blank, 2 it is filled in. */
+    const onSheet = (id, i, j) => head?.blanks?.[id]?.[i]?.[j] || 0;
+    const opened = (id, i, j) => known.has(id) || known.has(`${id} ${i} ${j}`);
+    const isBlank = (id, i, j) => onSheet(id, i, j) === 1 && !opened(id, i, j);
+    const secret = (id, i, j) =>
+        !isGiven(id) &&
+        (isBlank(id, i, j) || (heed.state.predict && home.get(id)?.isResult && !opened(id, i, j)));
     /* Whether a cell is made of one that is still blank: written out, it would tell that one. */
-    const ofBlanks = (name, i, j) => {
-        const meets = (want, k) => want === null || want === k;
-        const among = ([from, [row, col]]) => s.matrix(from).some((list, r) =>
-            meets(row, r) && list.some((_, c) => meets(col, c) && isBlank(from, r, c)));
-        const made = Object.entries(heed.stepsWords.sources(s, name, i, j));
-        return made.some((source) => !isGiven(source[0]) && among(source));
+    const ofBlanks = (id, i, j) => sources(id, i, j).some(
+        ([from, row, col]) => matrix(from).some(
+            (cells, r) =>
+                (row === null || row === r) &&
+                cells.some((_, c) => (col === null || col === c) && isBlank(from, r, c))));
+
+    /* ---- a cell written out ---- */
+
+    const bold = (text) => heed.el("b", {text});
+    const rounded = (x, n) => Number(n(x).replace("−", "-"));
+    const equals = (shown, x, n) => (rounded(shown, n) === rounded(x, n) ? " = " : " ≈ ");
+    const bracket = (text) => (text.startsWith("−") ? `(${text})` : text);
+    const at = (view, r, c) => { /* of the drawing */
+        const [i, j] = placed(view, r, c);
+        return matrix(view.id)[i][j];
     };
+    /* The sum of the products of pairs, and what it gives as it is shown. */
+    const writeSum = (pairs, n) => {
+        const product = ([a, b]) => heed.el(
+            "span", {class: a * b === 0 ? "nothing" : "term", text: `${n(a)}·${bracket(n(b))}`});
+        const words = pairs.slice(0, MOST).flatMap((pair, k) => [k ? " + " : "", product(pair)]);
+        if (pairs.length > MOST) words.push(` + … (${pairs.length} terms)`);
+        const shown = math().total(
+            pairs.map(([a, b], k) => (k < MOST ? rounded(a, n) * rounded(b, n) : a * b)));
+        return [words, shown];
+    };
+    const writeWeight = (i, j, n) => {
+        const row = result.scores[i], best = math().winners(row), weight = result.weights[i][j];
+        if (!best.length) return [" = 0: the whole row is hidden"];
+        if (model.hard)
+            return [
+                j === best[0] ? " = 1: the highest score of the row"
+                              : " = 0: not the one that is selected",
+                best.length > 1 ? `; ${best.length} keys tie, and the first of them is taken` : ""
+            ];
+        const top = row[best[0]], sum = math().total(row.map((x) => Math.exp(x - top))),
+              part = Math.exp(row[j] - top),
+              same = equals(rounded(part, n) / rounded(sum, n), weight, n);
+        return [
+            " = e", heed.el("sup", {text: `${n(row[j])} − ${n(top)}`}),
+            ` / ${n(sum)} = ${n(part)} / ${n(sum)}${same}`, bold(n(weight)),
+            `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`
+        ];
+    };
+    const writtenOut = (id, i, j) => {
+        const {step, view} = home.get(id), n = (x) => heed.stepsNumber(x, digits(id)),
+                     x = matrix(id)[i][j], made = step.views.slice(0, -1),
+                     [r, c] = placed(view, i, j);
+        const summed = (pairs, more = [], last = "") => {
+            const [words, sum] = writeSum(pairs, n), extra = more.map((y) => ` + ${bracket(n(y))}`);
+            const shown = sum + math().total(more.map((y) => rounded(y, n)));
+            return [" = ", ...words, ...extra, equals(shown, x, n), bold(n(x)), last];
+        };
+        if (!sources(id, i, j).length)
+            return [" = ", bold(n(x)), step.formula ? `, by ${step.formula}` : ""];
+        if (isProduct(step)) {
+            const [a, b, bias] = made, inner = drawn(a)[1].map((_, k) => k);
+            const pairs = inner.map((k) => [at(a, r, k), at(b, k, c)]);
+            return summed(heed.state.notation === "columns" ? pairs.map(([p, q]) => [q, p]) : pairs,
+                bias ? [matrix(bias.id)[0][j]] : []);
+        }
+        if (view.sign === "=") {
+            const terms = made.map((v) => matrix(v.id)[broadcast(v, i, j)[0]][j]);
+            const shown = math().total(terms.map((y) => rounded(y, n)));
+            return [` = ${terms.map(n).join(" + ")}`, equals(shown, x, n), bold(n(x))];
+        }
+        if (id === "weights") return writeWeight(i, j, n);
+        if (id === "scores" && x === -Infinity)
+            return [" = −∞: the mask hides this key, so its weight is 0"];
+        if (id === "scaled" || id === "scores") {
+            const raw = result.raw[i][j];
+            return [
+                ` = beta · raw = ${n(model.beta)} · ${n(raw)}`,
+                equals(rounded(model.beta, n) * rounded(raw, n), x, n), bold(n(x))
+            ];
+        }
+        const row = result[id[0]][i]; /* Q_R or K_R */
+        const pairs = math().turn(model.rotary, row.length, i, j).map(([f, k]) => [row[k], f]);
+        return summed(pairs, [],
+            `: the pair ${pairs.map(([y]) => n(y)).join(", ")} rotated by its place, ${i}`);
+    };
+    /* What to compute for a cell, without its numbers. */
+    const hint = (id, i, j) => {
+        const {step, view} = home.get(id), [r, c] = placed(view, i, j);
+        if (!isProduct(step)) return `It is made by ${step.formula || "the step's words"}.`;
+        const [a, b, bias] = step.views;
+        return `Multiply row ${quote(drawn(a)[0][r])} of ${a.name} with column ` +
+               `${quote(drawn(b)[1][c])} of ${b.name}, number by number, and add up` +
+               `${step.views.length > 3 ? `, with ${bias.name}` : ""}.`;
+    };
+
     const say = (text) => { ui.said.textContent = text; };
     /* The number that was typed; what is none is said. */
     const read = (text) => {
@@ -130,157 +232,158 @@
                 : "");
         return x;
     };
-
-    /* Two words change places; what that did to the output is said by its numbers. */
-    const swap = (a, b) => {
-        const {swapped, distance} = heed.stepsMath, before = s.result.output;
-        const own = has("Z"), name = own ? "Z" : "X";
-        s.model[name] = swapped(s.model[name], a, b);
-        if (!own && has("others")) s.model.others = swapped(s.model.others, a, b);
-        s.model.hidden = swapped(s.model.hidden, a, b);
-        s.sources = swapped(s.sources, a, b);
-        if (!own) s.tokens = s.sources;
-        compute();
-        const off = distance(own ? before : swapped(before, a, b), s.result.output);
-        const why = s.model.rotary ? "a score depends on how far apart two words are"
-            : s.model.causal       ? "with the causal mask the order matters"
-                                   : "a hard selection among equal scores takes the first";
-        if (off > 1e-12)
-            say(`Swapped. The output changed by up to ${off.toPrecision(2)} besides: ${why}.`);
-        else
-            say(own ? "Swapped. The output is what it was: a sum has no order."
-                    : "Swapped. The same two rows of the output changed places; nothing else did.");
-        built = "";
+    const isRight = (id, x, value) =>
+        x === value ||
+        Math.abs(x - value) <= Math.max(1.1 * 10 ** -Math.max(2, heed.stepsDigits(matrix(id), 2)),
+                                   0.01 * Math.abs(value));
+    const reveal = (what) => {
+        known.add(what);
         heed.redraw();
     };
-
-    /* ---- tables ---- */
-
-    const titleOf = (name) => {
-        if (isGradient(name))
-            return heed.stepsSlopes.title(name, s.columns(), has("Z") ? "Z" : "X", s.gradients);
-        const memory = has("Z") ? "Z" : "X", prime = "′", flip = s.columns();
-        const product = (y, x, w) =>
-            (flip ? `${y}${prime} = ${w}${prime} ${x}${prime}` : `${y} = ${x} ${w}`) +
-            (has("B_" + y) ? " + B" : "");
-        const turned = s.model.rotary ? "_R" : "", line = flip ? "column" : "row";
-        const hard = s.model.hard;
-        const titles = {
-            Q: product("Q", "X", "W_Q"), K: product("K", memory, "W_K"),
-            V: product("V", memory, "W_V"), share: flip ? "share = W_h′ H" : "share = output W_h",
-            others: "others: what the other heads add",
-            all_heads: `all heads = share + others${has("B_O") ? " + B_O" : ""}`,
-            normed: "Y = LN(X + all heads)", Q_R: "Q_R: Q rotated by its place",
-            K_R: "K_R: K rotated by its place",
-            raw: flip ? `S = K${turned} Q${turned}′` : `S = Q${turned} K${turned}′`,
-            scores: "beta S, masked",
-            weights: `A = ${hard ? "1 at the largest" : "softmax"} of each ${line}`,
-            output: flip ? "H = V′ A" : "output = A V",
-        };
-        return titles[name] || (flip ? name + prime : name);
+    /* A first wrong number gets a hint; right or wrong again, or nothing typed, opens the cell. */
+    const checkGuess = ({id, i, j}, text) => {
+        const x = read(text), cell = `${id} ${i} ${j}`,
+              right = x !== null && isRight(id, x, matrix(id)[i][j]);
+        if (x === null && text.trim()) return;
+        if (x !== null && !right && !tried.has(cell)) {
+            tried.add(cell);
+            return say(`Not ${text}. ${hint(id, i, j)} Try again.`);
+        }
+        const next = ofBlanks(id, i, j) ? "the cell is open now" : "the sum is written out below";
+        say(right ? "Right." : x === null ? "The cell is open now." : `Not ${text}: ${next}.`);
+        reveal(cell);
     };
-    const SIGNED = ["raw", "scores", "output", "share", "others", "all_heads", "normed"];
-    const heatOf = (name) => {
-        if (name === "weights") return "share";
-        return SIGNED.includes(name) || isGradient(name) ? "signed" : "";
-    };
-    const table = (name, turned = false) => {
-        const [rows, cols] = s.labels(name), flip = turned !== s.columns();
-        const t = heed.stepsTable({
-            name, rows, cols, flip,
-            title: turned ? (flip ? `${name}′` : name) : titleOf(name), editable: isGiven(name),
-            heat: heatOf(name), slim: name === "X" || name === "Z",
-            hints: lesson.notes && lesson.notes[name], pick: (i, j) => pick(name, i, j),
-            edit: (i, j, value) => edit(name, i, j, value), read,
-            guess: (i, j, key) => heed.stepsCell.type(s, name, i, j, key),
-        });
-        s.tables.push({name, ...t});
-        return t.element;
-    };
-    /* What the fourth part is called and says depends on how the weights are chosen. */
-    const nameChoice = () => {
-        const line = s.columns() ? "column" : "row", hard = s.model.hard,
-              [title, text] = heed.current().box.querySelectorAll(".choice h2, .choice > p");
-        title.textContent = hard ? "4 · Hard selection, and the value it takes"
-                                 : "4 · Softmax, and the mix of values";
-        text.textContent = hard
-            ? `Each ${line} of A has a 1 at its largest score, the first of equal ones: its ` +
-                "token takes that value alone."
-            : `Each ${line} of A sums to 1: the shares that a token takes of all values.`;
-        title.parentNode.setAttribute("aria-label", title.textContent);
-        for (const t of s.tables)
-            if (t.name === "weights") t.retitle(titleOf("weights"));
-    };
-    /* ---- controls ---- */
-
-    const LOW = -2, HIGH = 2, NOTCHES = 200; /* the slider: 0, then 10^LOW to 10^HIGH */
-    const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
-    const nearNotch = (beta) => 1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) / (HIGH - LOW);
-    const notch = (beta) =>
-        (beta <= 0 ? 0 : Math.max(1, Math.min(NOTCHES, Math.round(nearNotch(beta)))));
     const button = (text, onclick, title = text) =>
         heed.el("button", {type: "button", text, title, onclick});
     /* A field for a number; what is typed goes to set, null where it is none. */
     const numberField = (label, set) => {
         const field = heed.el("input", {
-            type: "text", inputmode: "decimal", size: 8, "aria-label": label,
+            type: "text",
+            inputmode: "decimal",
+            size: 8,
+            "aria-label": label,
             onchange: () => set(read(field.value))
         });
         return field;
     };
+    const guessing = (cell) => {
+        const field = heed.el("input", {
+            type: "text",
+            inputmode: "decimal",
+            size: 8,
+            "aria-label": "your guess",
+            onkeydown: (e) => {
+                if (e.key === "Enter") tell();
+                if (e.key === "Escape" || (e.key === "Enter" && opened(cell.id, cell.i, cell.j)))
+                    heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
+            }
+        });
+        const tell = () => {
+            checkGuess(cell, field.value);
+            field.select();
+        };
+        return [
+            " = ? It is made of the outlined cells. ", field,
+            button("Check", tell, "compare: a wrong number gets a hint first"),
+            button(`Open all of ${home.get(cell.id).view.name}`, () => reveal(cell.id))
+        ];
+    };
+    /* What is typed at a blank goes to the field below. */
+    const typeGuess = (id, i, j, key) => {
+        if (!secret(id, i, j)) return false;
+        pick(id, i, j);
+        drawCell();
+        const field = ui.cell.querySelector("input");
+        field.value = key;
+        field.focus();
+        return true;
+    };
+    const drawCell = () => {
+        const now = spot(), {id, i, j} = now, cell = `${id} ${i} ${j}`, hidden = secret(id, i, j);
+        /* A guess that is being typed stays. */
+        if (ui.cell.dataset.at === cell && hidden && ui.cell.contains(document.activeElement))
+            return;
+        ui.cell.dataset.at = cell;
+        const field = isGiven(id) && numberField(`value of ${cellName(id, i, j)}`, (x) => {
+            if (x !== null) edit(id, i, j, x);
+        });
+        if (field) field.value = String(model[id][i][j]);
+        const words = field ? [" = ", field, " Change it here, or type into the table."]
+            : hidden        ? guessing(now)
+            : ofBlanks(id, i, j)
+            ? [
+                ` = ${number(id, i, j)}. Among the cells it is made of are blanks, so its sum is `,
+                "not written out yet."
+              ]
+            : writtenOut(id, i, j);
+        ui.cell.replaceChildren(bold(cellName(id, i, j)), ...words);
+    };
+
+    /* ---- controls ---- */
+
+    const LOW = -2, HIGH = 2, NOTCHES = 200; /* the slider: 0, then 10^LOW to 10^HIGH */
+    const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
+    const notch = (beta) =>
+        (beta <= 0 ? 0
+                   : Math.max(1, Math.min(NOTCHES,
+                                     Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) /
+                                                        (HIGH - LOW)))));
     const betaControls = () => {
         ui.slider = heed.el("input", {
-            type: "range", min: 0, max: NOTCHES, step: 1,
+            type: "range",
+            min: 0,
+            max: NOTCHES,
+            step: 1,
             "aria-label": "beta, from 0: the mean, to 100: nearly hard",
             oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})
         });
         ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta: String(x)}));
-        return heed.el(
-            "span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider,
+        return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider,
             heed.el("span", {text: "hard"}), ui.beta);
     };
+    /* Two words change places; what that did to the output is said by its numbers. */
+    const swap = (a, b) => {
+        const {swapped, distance} = math(), before = result.output, own = !!model.Z,
+                        name = own ? "Z" : "X";
+        model[name] = swapped(model[name], a, b);
+        if (!own && model.others) model.others = swapped(model.others, a, b);
+        model.hidden = swapped(model.hidden, a, b);
+        sets.sources = swapped(sets.sources, a, b);
+        if (!own) sets.tokens = sets.sources;
+        compute();
+        const off = distance(own ? before : swapped(before, a, b), result.output);
+        const why = model.rotary   ? "a score depends on how far apart two words are"
+                    : model.causal ? "with the causal mask the order matters"
+                                   : "a hard selection among equal scores takes the first";
+        say(off > 1e-12
+                ? `Swapped. The output changed by up to ${off.toPrecision(2)} besides: ${why}.`
+            : own ? "Swapped. The output is what it was: a sum has no order."
+                  : "Swapped. The same two rows of the output changed places; nothing else did.");
+        built = "";
+        heed.redraw();
+    };
     const swapControls = () => {
-        const choices = s.sources.map((t, i) => [i, `${i + 1} ${heed.cut(heed.show(t), 16)}`]),
-              pair = [1, Math.min(2, s.sources.length - 1)];
+        const choices = sets.sources.map((t, i) => [i, `${i + 1} ${heed.cut(heed.show(t), 16)}`]),
+              pair = [1, Math.min(2, sets.sources.length - 1)];
         const choice = (k) => ({choices, get: () => pair[k], set: (i) => { pair[k] = i; }});
-        const choose = (label, k) => heed.bind("", label, choice(k)).box;
-        return heed.el(
-            "span", {class: "stepped"}, choose("Swap", 0), choose("and", 1),
+        return heed.el("span", {class: "stepped"}, heed.bind("", "Swap", choice(0)).box,
+            heed.bind("", "and", choice(1)).box,
             button("Swap", () => swap(...pair), "the two change places"));
     };
     const learnControls = () => {
-        const list = lesson.learn.steps || lesson.learn;
-        let at = list.length - 1;
-        const show = (k) => {
-            for (const name of GIVEN)
-                if (list[k][name]) s.model[name] = heed.stepsMath.copy(list[k][name]);
-            at = k;
+        const moments = head.learn.steps;
+        let now = moments.length - 1;
+        const set = (k) => {
+            for (const id of ["W_Q", "W_K", "W_V"]) model[id] = math().copy(moments[k][id]);
+            now = k;
             heed.redraw();
         };
-        const say = (k) => `step ${list[k].step}, loss ${Number(list[k].loss).toPrecision(3)}`;
-        const range = [0, list.length - 1, 1];
-        return heed.bind("", "learning", {range, get: () => at, set: show, say}).box;
-    };
-    const controls = () => {
-        const bind = (name, label, kind) => heed.bind(name, label, kind).box;
-        const flag = (name, label) => bind(name, label, {
-            check: true, get: () => s.model[name],
-            set: (on) => heed.update({[name]: on ? "1" : "0"})
-        });
-        const scaled = {
-            check: true, get: () => Math.abs(s.model.beta - usual()) < 1e-9,
-            set: (on) => heed.update({beta: String(on ? usual() : 1)})
-        };
-        return heed.el(
-            "div", {class: "tools"}, betaControls(),
-            bind("beta", `scale by 1/√${s.model.W_Q[0].length}`, scaled),
-            has("Z") ? null : flag("causal", "causal mask"), flag("hard", "hard selection"),
-            bind("predict", "predict first", {check: true}),
-            bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
-            bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
-            s.sources.length > 1 ? swapControls() : null, lesson.learn ? learnControls() : null,
-            button("Reset", reset, "everything as it was"),
-            button("Save JSON", saveJson, "a file for heed explain --from"));
+        const tell = (k) =>
+            `step ${moments[k].step}, loss ${Number(moments[k].loss).toPrecision(3)}`;
+        return heed
+            .bind(
+                "", "learning", {range: [0, moments.length - 1, 1], get: () => now, set, say: tell})
+            .box;
     };
     const reset = () => {
         load();
@@ -288,112 +391,234 @@
         heed.update({beta: "", causal: "", hard: "", predict: false});
         say("Everything is as it was.");
     };
-
-    /* ---- files ---- */
-
-    const gradientNames = () =>
-        Object.keys(s.gradients || {})
-            .filter((name) => (name[1] !== "B" && name !== "dZ") || has(name.slice(1)));
-    const shownNames = () => [...GIVEN.filter(has), ...MADE.filter((name) => s.result[name])];
-    const numbers = (m) => m.map((row) => row.map((x) => (Number.isFinite(x) ? x : null)));
-    const asJson = () => {
+    const saveJson = () => {
+        const numbers = (id) => matrix(id).map(
+            (row, i) => row.map((x, j) => (Number.isFinite(x) && !secret(id, i, j) ? x : null)));
         const out = {
-            example: lesson.example, title: lesson.title, tokens: s.tokens,
-            features: lesson.features
+            example: head.example,
+            title: head.title,
+            tokens: sets.tokens,
+            features: head.features,
+            ...(model.Z ? {sources: sets.sources, memory: head.memory} : {}),
+            target: head.target,
+            ...model
         };
-        if (has("Z")) Object.assign(out, {sources: s.sources, memory: lesson.memory});
-        const {beta, causal, hard, hidden} = s.model;
-        Object.assign(out, {beta, causal, hard, hidden});
-        if (lesson.target) out.target = lesson.target;
-        if (has("gain")) out.eps = s.model.eps;
-        if (s.model.rotary) out.rotary = s.model.rotary;
-        for (const name of shownNames())
-            out[name] = numbers(
-                s.matrix(name).map((row, i) => row.map((x, j) => (secret(name, i, j) ? null : x))));
-        return JSON.stringify(out, null, 1) + "\n";
+        for (const id of Object.keys({...model, ...result}))
+            if (Array.isArray(matrix(id)?.[0])) out[id] = numbers(id);
+        heed.download(new Blob([JSON.stringify(out, null, 1) + "\n"], {type: "application/json"}),
+            "heed-steps.json");
     };
-    const saveJson = () =>
-        heed.download(new Blob([asJson()], {type: "application/json"}), "heed-steps.json");
-    const allRows = () => [...shownNames(), ...gradientNames()].flatMap((name) => {
-        const [rows, cols] = s.labels(name);
-        return [
-            [name, ...cols],
-            ...s.matrix(name).map(
-                (row, i) => [rows[i], ...row.map((x, j) => (secret(name, i, j) ? "?" : x))])
+    const controls = () => {
+        const bind = (name, label, kind) => heed.bind(name, label, kind).box;
+        const flag = (name, label) => bind(name, label, {
+            check: true,
+            get: () => model[name],
+            set: (on) => heed.update({[name]: on ? "1" : "0"})
+        });
+        const usual = head ? 1 / Math.sqrt(model.W_Q[0].length) : 1;
+        const scaled = {
+            check: true,
+            get: () => Math.abs(model.beta - usual) < 1e-9,
+            set: (on) => heed.update({beta: String(on ? usual : 1)})
+        };
+        const ofHead = head && [
+            betaControls(), bind("beta", `scale by 1/√${model.W_Q[0].length}`, scaled),
+            model.Z ? null : flag("causal", "causal mask"), flag("hard", "hard selection")
         ];
-    });
+        const more = head && [
+            sets.sources.length > 1 ? swapControls() : null, head.learn ? learnControls() : null,
+            button("Reset", reset, "everything as it was"),
+            button("Save JSON", saveJson, "a file for heed explain --from")
+        ];
+        return heed.el("div", {class: "tools"}, ...(ofHead || []),
+            bind("predict", "predict first", {check: true}),
+            bind("notation", "Tokens as", {choices: [["rows", "rows"], ["columns", "columns"]]}),
+            bind("digits", "Digits", {choices: DIGITS.map((d) => [d, String(d)])}),
+            ...(more || []));
+    };
 
     /* ---- drawing ---- */
 
-    const marks = (name) => {
-        const at = spot(), lit = heed.stepsWords.sources(s, at.name, at.i, at.j)[name],
-              start = isGiven(name) ? lesson[name] : null;
+    const marks = (id) => {
+        const now = spot(), lit = sources(now.id, now.i, now.j).filter(([from]) => from === id),
+              start = isGiven(id) ? head[id] : null;
         const covers = (k, want) => want === null || want === k;
-        const ties =
-            name === "scores" && s.model.hard ? s.result.scores.map(heed.stepsMath.winners) : null;
-        return (i, j) => [
-            at.name === name && at.i === i && at.j === j ? "chosen" : "",
-            lit && covers(i, lit[0]) && covers(j, lit[1]) ? "lit" : "",
-            start && start[i][j] !== s.model[name][i][j] ? "changed" : "",
-            ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
-            secret(name, i, j) ? "guess" : "",
-            onSheet(name, i, j) && name !== "scores" ? "asked" : "",
+        const ties = id === "scores" && model?.hard ? result.scores.map(math().winners) : null;
+        return (i, j) => [now.id === id && now.i === i && now.j === j ? "chosen" : "",
+                   lit.some(([, r, c]) => covers(i, r) && covers(j, c)) ? "lit" : "",
+                   start && start[i][j] !== model[id][i][j] ? "changed" : "",
+                   ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
+                   secret(id, i, j) ? "guess" : "",
+                   onSheet(id, i, j) ? "asked" : "",
         ].filter(Boolean);
     };
-
-    const drawQuestions = () => ui.questions.replaceChildren(...heed.stepsWords.questions(s).map(
+    const heatOf = (view) => {
+        if (view.key === "weights" || (view.heat && !head))
+            return matrix(view.id).flat().every((x) => x >= 0 && x <= 1) ? "share" : "signed";
+        const plain = isGiven(view.id) && view.id !== "others";
+        return plain || ["Q", "K", "V", "Q_R", "K_R"].includes(view.key) || !head ? "" : "signed";
+    };
+    const table = (view) => {
+        const [rows, cols] = stored(view), id = view.id;
+        const t = heed.stepsTable({
+            name: view.name,
+            rows,
+            cols,
+            flip: view.flip,
+            title: view.name,
+            editable: isGiven(id),
+            heat: heatOf(view),
+            slim: id === "X" || id === "Z",
+            hints: head?.notes[id],
+            pick: (i, j) => pick(id, i, j),
+            edit: (i, j, value) => edit(id, i, j, value),
+            read,
+            guess: (i, j, key) => typeGuess(id, i, j, key),
+        });
+        tables.push({id, ...t});
+        return t.element;
+    };
+    const equation = (views) => heed.el("div", {class: "beside"},
+        ...views.filter((v) => !v.seen)
+            .flatMap((v, k) => [k && v.sign ? heed.el("span", {class: "sign", text: v.sign}) : null,
+                         table(v)]));
+    /* A trained model's matrices fill screens: they are folded, so that the page opens at the
+     * scores. */
+    const isLarge = (step) =>
+        head && !head.blanks &&
+        step.views.some(
+            (v) => drawn(v).some((labels) => labels.length > MOST && labels !== sets.tokens &&
+                                             labels !== sets.sources));
+    const refit = () => {
+        fitted = "";
+        heed.redraw();
+    };
+    const content = (step) => {
+        const words = ["words", "now"].map(
+            (key) => step[key] && heed.el("p", {class: "muted", text: step[key]}));
+        const after = ["cell", "after", "aside"].map(
+            (key) => step[key] &&
+                     heed.el("p", {class: key === "aside" ? "muted" : "", text: step[key]}));
+        if (step.loss) words.push(ui.loss = heed.el("p", {class: "loss"}));
+        const drawing = step.views.some((v) => !v.seen)
+                            ? heed.el("div", {class: "wide", tabindex: -1}, equation(step.views))
+                            : null;
+        if (!drawing || !isLarge(step)) return [...words, drawing, ...after].filter(Boolean);
+        const open = step.views.some((v) => v.id === spot().id && !isGiven(v.id));
+        return [
+            ...words.filter(Boolean),
+            heed.el("details", {class: "fold", open, ontoggle: refit},
+                heed.el("summary",
+                    {text: step.views.filter((v) => !v.seen).map((v) => v.name).join(", ")}),
+                drawing)
+        ];
+    };
+    const sections = () => {
+        const out = [];
+        let part = 0;
+        for (const step of list) {
+            const title =
+                step.title && `${++part} · ${step.title}${step.formula ? `: ${step.formula}` : ""}`;
+            if (title || !out.length)
+                out.push(heed.el("section", {class: "sum", "aria-label": title || "What is given"},
+                    title ? heed.el("h2", {text: title}) : null));
+            out.at(-1).append(...content(step));
+        }
+        return out;
+    };
+    /* [question, answer] about the row at hand. */
+    const questions = () => {
+        const {id, i: at} = spot(), keys = sets.sources, rows = sets.tokens;
+        const i =
+            home.get(id)?.view.rows === "tokens" && matrix(id).length === rows.length ? at : 0;
+        const n = (x) => heed.stepsNumber(x, heed.state.digits, false),
+              names = (labels) => labels.map(quote).join(", ");
+        const asked = result.Q_R || result.Q,
+              same = rows.filter((_, k) => k !== i && asked[k].every((x, c) => x === asked[i][c]));
+        const best = math().winners(result.scores[i]).map((k) => keys[k]), word = quote(rows[i]);
+        const mean = result.V[0].map(
+            (_, c) => math().total(result.V.map((row) => row[c])) / result.V.length);
+        return [
+            [
+                `Who asks for exactly the same as ${word}?`,
+                same.length
+                    ? `${names(same)}: equal queries, so equal scores and weights, unless a mask ` +
+                          "tells them apart."
+                    : "Nobody: no other query is equal."
+            ],
+            [
+                `Whose key fits the query of ${word} best?`,
+                best.length ? `${names(best)} with the score ${n(Math.max(...result.scores[i]))}` +
+                                  `${best.length > 1 ? ": a tie" : ""}.`
+                            : "Nobody's: the row is hidden."
+            ],
+            [
+                "What will the output be with beta = 0?",
+                `Every score is 0 and every weight ${n(1 / keys.length)}: the mean of the ` +
+                    `values, (${mean.map(n).join(", ")}), for every query; with a mask, the mean ` +
+                    "of what it leaves."
+            ],
+            [
+                "Two words change places. What happens to the output?",
+                model.rotary
+                    ? "Their rows change places, and the weights change too: queries and keys " +
+                          "are rotated by their places, so a score depends on how far apart two " +
+                          "words are."
+                : model.Z
+                    ? "Nothing: the output is a sum over the keys, and a sum has no order."
+                    : "The same two rows change places and nothing else: attention knows no " +
+                          "order. With the causal mask this no longer holds."
+            ],
+        ];
+    };
+    const drawQuestions = () => ui.questions?.replaceChildren(...questions().map(
         ([question, answer]) => heed.el(
             "details", {}, heed.el("summary", {text: question}), heed.el("p", {text: answer}))));
 
-    /* The page's own heading names the example: here stands which sheet it is, or which head of a
-     * trained model. */
+    /* The page's own heading names the example: here stands which sheet it is, what that asks for,
+     * or which head of a trained model. */
     const heading = () => {
-        const block = heed.record()?.blocks.find((b) => b.path === lesson.layer),
-              sheet = lesson.sheet && `${lesson.sheet}: ${heed.show(lesson.title || "")}`;
-        const text = sheet ||
-            (block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${lesson.head}`);
-        return text ? heed.el("h2", {dir: "auto", text}) : null;
-    };
-    /* Their answers would tell what an exercise asks for. */
-    const questions = () =>
-        (Object.values(lesson.blanks || {}).flat(2).includes(1)
-             ? null
-             : heed.el(
-                   "section", {"aria-label": "Before you look"},
-                   heed.el("h2", {text: "Before you look"}), ui.questions));
-    /* What a sheet asks for; null: there is none. */
-    const task = () => {
-        const flags = Object.values(lesson.blanks || {}).flat(2),
-              count = flags.filter(Boolean).length;
-        if (!count) return null;
-        return heed.el("p", {
-            text: flags.includes(1)
-                ? `Fill in the ${count} blanks, marked ?, in the order of the steps: choose one, ` +
-                    "type its number and press Enter."
-                : `The ${count} numbers that the exercise leaves blank are underlined.`
-        });
+        const block = heed.record()?.blocks.find((b) => b.path === head?.layer),
+              flags = Object.values(head?.blanks || {}).flat(2), n = flags.filter(Boolean).length;
+        const text =
+            head?.sheet
+                ? `${head.sheet}: ${heed.show(head.title || "")}`
+                : block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${head.head}`;
+        const task =
+            flags.includes(1)
+                ? `Fill in the ${
+                      n} blanks, marked ?, in the order of the steps: choose one, type its ` +
+                      "number and press Enter."
+                : n && `The ${n} numbers that the exercise leaves blank are underlined.`;
+        return [
+            text ? heed.el("h2", {dir: "auto", text}) : null,
+            task ? heed.el("p", {text: task}) : null,
+            data.words ? heed.el("p", {class: "muted", text: data.words}) : null
+        ];
     };
     const build = (box) => {
-        s.tables = [];
+        const answers = Object.values(head?.blanks || {}).flat(2).includes(1);
+        tables = [];
         fitted = "";
         ui.said = ui.said || heed.el("p", {class: "said", role: "status"});
         ui.cell = heed.el(
             "div", {class: "inspector", "aria-live": "polite", "aria-label": "The chosen cell"});
-        ui.questions = heed.el("div");
-        box.replaceChildren(heed.el(
-            "div", {class: "steps"}, heading(), task(),
-            lesson.about ? heed.el("p", {class: "muted", text: lesson.about}) : null, controls(),
-            ui.said, ...heed.stepsParts(s), questions(),
-            heed.el(
-                "details", {}, heed.el("summary", {text: "Sizes and their symbols"}),
-                heed.el("div", {class: "wide"}, heed.stepsWords.symbols(s))),
-            ui.cell));
+        /* Answers would tell what an exercise asks for. */
+        ui.questions = head && !answers ? heed.el("div") : null;
+        box.replaceChildren(
+            heed.el("div", {class: "steps"}, ...heading(), controls(), ui.said, ...sections(),
+                ui.questions && heed.el("section", {"aria-label": "Before you look"},
+                                    heed.el("h2", {text: "Before you look"}), ui.questions),
+                data.symbols &&
+                    heed.el("details", {}, heed.el("summary", {text: "Sizes and their symbols"}),
+                        heed.el("p", {text: data.symbols})),
+                ui.cell));
     };
     /* Matrices that do not fit beside one another stand closer, else below one another; wider ones
      * scroll. */
     const fit = (box) => {
         const now = [
-            box.clientWidth, ...s.tables.map((t) => t.element.style.getPropertyValue("--cell"))
+            box.clientWidth, ...tables.map((t) => t.element.style.getPropertyValue("--cell"))
         ].join();
         if (now === fitted) return;
         for (const wide of box.querySelectorAll(".wide"))
@@ -403,82 +628,86 @@
             }
         fitted = now;
     };
-    const sayLoss = (loss) => {
-        const text = heed.stepsNumber(loss, heed.stepsDigits([[loss]], heed.state.digits));
-        const aim = lesson.target || s.gradients.dU ? "" : ", with a target of 0";
-        ui.loss.textContent = `L = ${text}${aim}`;
-    };
-    const syncBeta = () => {
-        ui.slider.value = String(notch(s.model.beta));
+    const sync = () => {
+        if (!head) return;
+        ui.slider.value = String(notch(model.beta));
         if (document.activeElement !== ui.beta)
-            ui.beta.value = String(Number(s.model.beta.toPrecision(6)));
+            ui.beta.value = String(Number(model.beta.toPrecision(6)));
+        if (!gradients) return;
+        const loss = math().loss(gradients),
+              aim = head.target || gradients.dU ? "" : ", with a target of 0";
+        ui.loss.textContent =
+            `L = ${heed.stepsNumber(loss, heed.stepsDigits([[loss]], heed.state.digits))}${aim}`;
     };
-
-    const mixed = (from, to, t) => from + (to - from) * 0.55 * t;
-    /* What the parts and the chosen cell read. */
-    const refit = () => { fitted = ""; heed.redraw(); };
-    Object.assign(s, {
-        ui, isGiven, has, spot, pick, edit, opened, secret, ofBlanks, say, read, table, refit,
-        button, numberField
+    const allRows = () => [...home].flatMap(([id, {view}]) => {
+        const [rows, cols] = stored(view);
+        return [
+            [view.key, ...cols],
+            ...matrix(id).map(
+                (row, i) => [rows[i], ...row.map((x, j) => (secret(id, i, j) ? "?" : x))])
+        ];
     });
-    const values = () => {
-        compute();
-        return {...s.model, ...s.result, ...s.gradients, tokens: s.tokens, sources: s.sources};
-    };
+
     heed.view({
         id: "steps",
         title: "Steps",
         help: "the computation step by step, with numbers that can be changed",
-        state: {
-            beta: "", causal: "", hard: "", notation: "rows", digits: 2, predict: false,
-            spot: "output 2 1"
-        },
-        available: (data) => !!(data.steps && data.steps.X),
+        state:
+            {beta: "", causal: "", hard: "", notation: "rows", digits: 2, predict: false, spot: ""},
+        available: (all) => !!(all.steps && all.steps.lists),
         open() {
-            lesson = s.lesson = heed.data.steps;
-            if (lesson.notation === "columns" && heed.state.notation === "rows")
+            data = heed.data.steps;
+            head = data.head || null;
+            if (data.notation === "columns" && heed.state.notation === "rows")
                 heed.state.notation = "columns";
             load();
-            heed.steps = {values}; /* for checks */
+            heed.steps = {
+                /* for checks */
+                values: () => {
+                    compute();
+                    return {...model, ...result, ...gradients, ...sets};
+                }
+            };
         },
         draw() {
             const box = heed.current().box;
-            if (Math.max(s.tokens.length, s.sources.length) > LARGEST)
+            if (head && Math.max(sets.tokens.length, sets.sources.length) > LARGEST)
                 return box.replaceChildren(heed.el("p", {
-                    text: `${s.sources.length} tokens: this view is for at most ` +
-                        `${LARGEST}; the other views have no such limit.`
+                    text:
+                        `${sets.sources.length} tokens: this view is for at most ${LARGEST}; the ` +
+                            "other views have no such limit."
                 }));
-            keepWithin(heed.state);
             compute();
-            if (built !== heed.state.notation) build(box);
-            built = heed.state.notation;
-            nameChoice();
-            for (const t of s.tables) t.update(s.matrix(t.name), heed.state.digits, marks(t.name));
+            choose();
+            if (built !== wayOf()) build(box);
+            built = wayOf();
+            for (const t of tables) t.update(matrix(t.id), heed.state.digits, marks(t.id));
             fit(box);
-            syncBeta();
-            if (s.gradients)
-                sayLoss(heed.stepsSlopes.loss(s.gradients));
-            heed.stepsCell.draw(s);
+            sync();
+            drawCell();
             drawQuestions();
         },
         legend: () => heed.legend(
             "shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0,
             "largest",
-            (t) => heed.theme.bar.map((x, i) => Math.round(mixed(heed.theme.surface[i], x, t)))),
+            (t) => heed.theme.bar.map(
+                (x, i) =>
+                    Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
         picture: () => heed.stepsPicture(heed.current().box),
         table() {
-            const [rows, keys] = s.labels("weights"), w = s.result.weights;
-            const cell = (i, j) => (secret("weights", i, j) ? "?" : s.number("weights", i, j));
+            const id = head ? "weights" : spot().id, {view} = home.get(id),
+                  [rows, cols] = stored(view);
+            const cell = (i, j) => (secret(id, i, j) ? "?" : number(id, i, j));
             return {
-                caption: "Weights, queries in rows", head: ["query", ...keys],
-                rows: w.map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]), all: allRows
+                caption: head ? "Weights, queries in rows" : view.name,
+                head: ["", ...cols],
+                rows: matrix(id).map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]),
+                all: allRows
             };
         },
         caption: () => {
-            const {name, i, j} = spot();
-            return secret(name, i, j)
-                ? ""
-                : `${heed.stepsWords.cellName(s, name, i, j)} = ${s.number(name, i, j)}`;
+            const {id, i, j} = spot();
+            return secret(id, i, j) ? "" : `${cellName(id, i, j)} = ${number(id, i, j)}`;
         },
     });
 })();

@@ -5,6 +5,7 @@
 (() => {
     /* whole: no number of the matrix has a fraction. */
     heed.stepsNumber = (x, digits, whole = Number.isInteger(x)) => {
+        if (x === null) return "";
         if (!Number.isFinite(x)) return x < 0 ? "−∞" : String(x);
         const text = whole ? String(x) : x.toFixed(digits);
         return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");

@@ -88,12 +88,12 @@ static void print_values(const heed_option *o, const heed_model *m) {
             print_word(k->name, strlen(k->name), k->help);
         return;
     }
-    for (const char *s = o->kind == HEED_CHOICE ? o->choices : ""; *s; s += *s == '|') {
+    for (const char *s = o->choices ? o->choices : ""; *s; s += *s == '|') {
         size_t n = strcspn(s, "|");
         print_word(s, n, o->help);
         s += n;
     }
-    if (o->kind == HEED_TEXT) print_files();
+    if (o->kind == HEED_TEXT && !o->choices) print_files();
 }
 
 /* The setting "layers" of "--layers" among those of the command and the task. */
