@@ -1,4 +1,4 @@
-/* caption.c -- a text about a picture: a grid of features h_1 .. h_n (grid.h), and a decoder that
+/* caption.c -- a text about a picture: a grid of features h_1 .. h_n, and a decoder that
  * looks at another part of it for every word. A recurrent decoder (decoder.h) begins at
  *
  *     s_0 = tanh(W mean_i h_i + b)
@@ -8,12 +8,22 @@
  * (block_decoder.h). */
 #include "parts/block_decoder.h"
 #include "parts/choose.h"
+#include "parts/convnet.h"
 #include "parts/decoder.h"
-#include "parts/grid.h"
-
-#include <heed/image.h>
+#include "parts/patches.h"
 
 #include <stdio.h>
+
+typedef struct {
+    int size, channels, width; /* of the pictures, and of the features */
+    heed_grid cells;
+    bool patches; /* the second of these: */
+    convnet net;
+    heed_linear out; /* from the network's channels to width */
+    heed_position place;
+    heed_drop drop;
+    patch_encoder vit;
+} grid_encoder;
 
 typedef struct {
     model_result result;
@@ -27,47 +37,61 @@ typedef struct {
     block_decoder blocks;
 } caption;
 
+typedef struct {
+    patch_settings vit; /* of which the stack is also that of blocks of the decoder */
+    picture_settings picture;
+    const char *encoder, *decoder;
+    int filters, stages, decoder_layers;
+    decoder_settings recurrent;
+    token_settings tokens;
+    heed_real smoothing;
+} caption_settings;
+
 static const heed_option options[] = {
-    WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),
-    WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data"),
-    GRID_OPTIONS,
-    CHOICE("decoder", "rnn", "rnn|transformer", "recurrent layers, or blocks"),
-    WHOLE("decoder-layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers or blocks of the decoder"),
-    CELL_OPTIONS("gru", "rnn|gru|lstm"),
-    ATTEND_MORE,
-    PATCH_SIDE_OPTION,
-    CHOICE("pool", "mean", "cls|mean", "vit: s_0 is a map of the [CLS] token, or of the mean"),
-    POSITIONS_OPTION("sinusoidal",
-                     "encoding of positions: of words, and of rows and columns; rotary: "
-                     "in self-attention, the grid of a cnn as with sinusoidal"),
-    WHOLE("layers", "2", 1, MODEL_LAYERS, "vit: blocks"),
-    STACK_SIZE_OPTIONS("4", "96"),
-    WHOLE("key-width", "0", 0, 1 << 16,
-          "of queries and keys per head; 0: not projected, or for blocks width / heads"),
-    WHOLE("value-width", "0", 0, 1 << 16,
-          "of values per head; 0: not projected, or for blocks width / heads"),
-    STACK_NORM_OPTIONS("pre", "gelu", "1e-5"),
-    HARD_OPTION,
-    ATTEND_OPTION,
-    STACK_OUT_OPTIONS,
-    INIT_STD("0"),
-    PATCH_END_OPTIONS,
-    WHOLE("block", "32", 2, MODEL_STEPS, "tokens in a caption, at most"),
-    VOCAB_OPTION,
-    NUMBER("smoothing", "0", 0, 0.99, "share of the target spread over all tokens, in training"),
-    ATTEND_CONDITIONS,
+    HEED_ROWS(caption_settings, picture, heed__picture_options, ""),
+    HEED_ROW(caption_settings, encoder, "encoder", "cnn", .choices = "cnn|vit",
+             .help = "a convolutional network, or patches and attention"),
+    HEED_ROW(caption_settings, filters, "filters", "16", .min = 1, .max = 1 << 14,
+             .help = "cnn: channels of the first stage; each later one has twice as many"),
+    HEED_ROW(caption_settings, stages, "stages", "0", .max = CONVNET_STAGES,
+             .help = "cnn: each but the first halves height and width; 0: until 8 cells a side"),
+    HEED_ROW(caption_settings, decoder, "decoder", "rnn", .choices = "rnn|transformer",
+             .help = "recurrent layers, or blocks"),
+    HEED_ROW(caption_settings, decoder_layers, "decoder-layers", "1", .min = 1,
+             .max = HEED_RNN_LAYERS, .help = "recurrent layers or blocks of the decoder"),
+    HEED_ROWS(caption_settings, recurrent.cells, heed__cell_options, ""),
+    /* Rows before those of the same name in the tables below, whose place they take. */
+    HEED_ROW(caption_settings, vit.pool, "pool", "mean", .choices = "cls|mean",
+             .help = "vit: s_0 is a map of the [CLS] token, or of the mean"),
+    HEED_ROW(caption_settings, vit.stack.positions, "positions", "sinusoidal",
+             .choices = "learned|sinusoidal|none|rotary",
+             .help = "encoding of positions: of words, and of rows and columns; rotary: in "
+                     "self-attention, the grid of a cnn as with sinusoidal"),
+    HEED_ROW(caption_settings, vit.stack.layers, "layers", "2", .min = 1, .max = MODEL_LAYERS,
+             .help = "vit: blocks"),
+    HEED_ROW(caption_settings, recurrent.key_width, "key-width", "0", .max = 1 << 16,
+             .help = "of queries and keys per head; 0: not projected, or for blocks width / heads"),
+    HEED_ROW(caption_settings, recurrent.value_width, "value-width", "0", .max = 1 << 16,
+             .help = "of values per head; 0: not projected, or for blocks width / heads"),
+    HEED_ROWS(caption_settings, recurrent, heed__decoder_options, ""),
+    HEED_ROWS(caption_settings, vit, heed__patch_options, "width=96 norm-eps=1e-5 init-std=0"),
+    HEED_SHARED(caption_settings, recurrent.width, "width"),
+    HEED_SHARED(caption_settings, recurrent.dropout, "dropout"),
+    HEED_SHARED(caption_settings, recurrent.init_std, "init-std"),
+    HEED_ROW(caption_settings, tokens.block, "block", "32", .min = 2, .max = MODEL_STEPS,
+             .help = "tokens in a caption, at most"),
+    HEED_ROWS(caption_settings, tokens, heed__token_options, ""),
+    HEED_ROW(caption_settings, smoothing, "smoothing", "0", .max = 0.99,
+             .help = "share of the target spread over all tokens, in training"),
     HEED_WHEN("filters stages", "encoder=cnn"),
     HEED_WHEN("layers pool patch final-norm scale-residual", "encoder=vit"),
     HEED_WHEN("heads kv-heads ff ff-kind norm norm-kind norm-eps activation beta attn-out bias "
-              "rope-theta "
-              "recompute",
+              "rope-theta recompute",
               "encoder=vit decoder=transformer"),
-    HEED_WHEN("rope-theta", "positions=rotary"),
     HEED_WHEN("all-rows", ""),
     HEED_WHEN("activation", "ff-kind=plain"),
     HEED_WHEN("cell cell-activation one-bias attention attention-width attention-biases",
               "decoder=rnn"),
-    HEED_WHEN("cell-activation", "cell=rnn"),
     {0}};
 
 static const heed_preset presets[] = {
@@ -87,45 +111,137 @@ static const heed_model_case cases[] = {
     {"llama", SMALL LLAMA "kv-heads=1 decoder=transformer init-std=0.5"},
     {0}};
 
+/* ---- the grid of features: Xu et al. 2015, sec. 3.1.1; Dosovitskiy et al. 2021 ---- */
+
+/* The first convolution and each stage but the first halve the sides. */
+static void network(grid_encoder *m, heed_store *s, const caption_settings *set) {
+    enum { USUAL_SIDE = 8 };
+    bool usual = set->stages == 0;
+    int most = usual ? CONVNET_STAGES : set->stages, stages = 1, side = (m->size + 1) / 2;
+    for (; stages < most && (!usual || side > USUAL_SIDE); stages++) side = (side + 1) / 2;
+    m->cells = (heed_grid){.rows = side, .cols = side};
+    heed_scope(s, "encoder");
+    heed__convnet_init(&m->net, s,
+                       (convnet_args){.channels = m->channels,
+                                      .width = set->filters,
+                                      .stride = 2,
+                                      .stages = stages,
+                                      .blocks = 1,
+                                      .dropout = set->recurrent.dropout});
+    heed_linear_init(&m->out, s, "grid", (heed_linear_args){.in = m->net.out, .out = m->width});
+    heed_unscope(s);
+}
+
+static int grid_count(const grid_encoder *m) { /* n, with the token [CLS] of patches */
+    return m->cells.first + m->cells.rows * m->cells.cols;
+}
+
+/* Rotary positions are those of the words. */
+static void grid_positions(grid_encoder *m, heed_store *s, const caption_settings *set) {
+    const char *positions = set->vit.stack.positions;
+    heed_position_kind kind = is(positions, "none")      ? HEED_NO_POSITIONS
+                              : is(positions, "learned") ? HEED_LEARNED
+                                                         : HEED_SINUSOIDAL_2D;
+    heed_scope(s, "embed");
+    heed_position_init(&m->place, s, "grid_position", kind, grid_count(m), m->width);
+    heed_drop_init(&m->drop, s, "grid_drop", set->recurrent.dropout);
+    heed_unscope(s);
+}
+
+/* Makes encoder.{stem stage grid}, or embed.* encoder.N.* norm as in vit. */
+static bool grid_init(grid_encoder *m, heed_store *s, const caption_settings *set) {
+    m->size = set->picture.size;
+    m->channels = set->picture.channels;
+    m->width = set->recurrent.width;
+    m->patches = is(set->encoder, "vit");
+    if (m->patches) {
+        if (!heed__patches_init(&m->vit, s, &set->vit)) return false;
+        for (int i = 0; i < m->vit.stack.layers; i++) /* only the attention to the grid is hard */
+            m->vit.stack.block[i].attn.args.hard = false;
+        return heed__patches_grid(&m->vit, &m->cells);
+    }
+    network(m, s, set);
+    grid_positions(m, s, set);
+    return true;
+}
+
+/* The usual sizes depend on the size of the pictures. */
+static bool grid_chosen(const grid_encoder *m, heed_config *f) {
+    char stages[16];
+    if (m->patches) return heed__patches_chosen(&m->vit, f);
+    if (!heed_config_has(f, "stages")) return true; /* of another model that starts from this one */
+    snprintf(stages, sizeof stages, "%d", m->net.count); /* blocks, one in each stage */
+    return heed_config_set(f, "stages", stages, "caption", HEED_FROM_DEFAULT);
+}
+
+static heed_tensor *patches(const grid_encoder *m, heed_tape *t, heed_tensor *x,
+                            heed_tensor **mean) {
+    x = heed__patches_encode(&m->vit, t, x, NULL);
+    *mean = heed__patches_pool(&m->vit, t, x);
+    return x ? heed__stack_norm(&m->vit.stack, t, x) : NULL;
+}
+
+/* x (B,size,size,channels) -> features (B,n,width), row by row; and in mean (B,width) their mean,
+ * or [CLS]. NULL, with an error, for a picture of another size. */
+static heed_tensor *grid_apply(const grid_encoder *m, heed_tape *t, heed_tensor *x,
+                               heed_tensor **mean) {
+    if (!x) return NULL;
+    if (x->dims != 4 || x->shape[1] != m->size || x->shape[2] != m->size ||
+        x->shape[3] != m->channels) {
+        heed_fail(heed_tape_ctx(t), HEED_USAGE,
+                  "picture does not fit the model: expected %d x %d pixels of %d channels", m->size,
+                  m->size, m->channels);
+        return NULL;
+    }
+    if (m->patches) return patches(m, t, x, mean);
+    x = heed__convnet_apply(&m->net, t, x);
+    x = heed_linear_apply(&m->out, t, x);
+    if (!x) return NULL;
+    int rows = x->shape[0];
+    x = heed_reshape(heed_at(t, "embed.patch"), x, 3, (int[]){rows, -1, m->width});
+    x = heed_drop_apply(&m->drop, t, heed_position_apply(&m->place, t, x, 0));
+    *mean = heed_reshape(t, heed_mean_dim(t, x, 1), 2, (int[]){rows, m->width});
+    return x;
+}
+
 /* ---- parameters ---- */
 
-static bool read_sizes(caption *m, heed_ctx *c, const heed_config *f) {
-    int size = heed__model_int(f, "image-size"), channels = heed__model_int(f, "channels");
-    m->vocab = heed__model_int(f, "vocab");
-    m->len = heed__model_int(f, "block");
-    m->width = heed__model_int(f, "width");
-    m->smoothing = heed__model_real(f, "smoothing");
-    m->transformer = heed__model_is(f, "decoder", "transformer");
-    m->result.whole_logits = heed__model_on(f, "whole-logits");
+static bool read_sizes(caption *m, heed_ctx *c, const caption_settings *set) {
+    int size = set->picture.size, channels = set->picture.channels;
+    m->vocab = set->tokens.vocab;
+    m->len = set->tokens.block;
+    m->width = set->recurrent.width;
+    m->smoothing = set->smoothing;
+    m->transformer = is(set->decoder, "transformer");
     if (size < 1 || channels < 1 || m->vocab < 1)
         return heed_fail(
             c, HEED_USAGE,
             "size of the model is wrong: expected image-size, channels and vocab of at least "
             "1, found %d, %d, %d; hint: `image-size = 64`, `channels = 3`, `vocab`",
             size, channels, m->vocab);
-    if (m->transformer && heed__model_is(f, "attention", "none"))
+    if (m->transformer && is(set->recurrent.attention, "none"))
         return heed_fail(c, HEED_USAGE,
                          "`attention = none` does not fit: expected a recurrent decoder, found "
                          "`decoder = transformer`; hint: `decoder = rnn`");
     return true;
 }
 
-static void embeddings(caption *m, heed_store *s, const heed_config *f) {
+static void embeddings(caption *m, heed_store *s, const caption_settings *set) {
     heed_tensor **target = m->transformer ? &m->blocks.target : &m->recurrent.target;
     heed_drop *drop = m->transformer ? &m->blocks.drop : &m->recurrent.drop;
     heed_scope(s, "embed");
     *target = heed_param(s, "target.weight", m->transformer ? "normal:0.02" : "normal:1", 2,
                          (int[]){m->vocab, m->width});
     if (m->transformer)
-        heed_position_init(&m->blocks.place, s, "target_position", heed__model_positions(f), m->len,
-                           m->width);
-    heed_drop_init(drop, s, "target_drop", heed__model_real(f, "dropout"));
+        heed_position_init(&m->blocks.place, s, "target_position",
+                           heed__positions(set->vit.stack.positions), m->len, m->width);
+    heed_drop_init(drop, s, "target_drop", set->recurrent.dropout);
     heed_unscope(s);
 }
 
-static bool recurrent(caption *m, heed_store *s, const heed_config *f) {
-    int layers = heed__model_int(f, "decoder-layers");
-    int states = m->width * (heed__model_is(f, "cell", "lstm") ? 2 : 1);
+static bool recurrent(caption *m, heed_store *s, const caption_settings *set) {
+    int layers = set->decoder_layers;
+    int states = m->width * (is(set->recurrent.cells.cell, "lstm") ? 2 : 1);
     const char *init = heed__decoder_initial(&m->recurrent);
     for (int i = 0; i < layers; i++) {
         char name[32];
@@ -135,40 +251,42 @@ static bool recurrent(caption *m, heed_store *s, const heed_config *f) {
     }
     if (m->recurrent.fixed)
         heed_linear_init(&m->context, s, "context",
-                         (heed_linear_args){.in = heed__grid_count(&m->grid) * m->width,
-                                            .out = m->width,
-                                            .init = init});
-    return heed__decoder_init(&m->recurrent, s, f, layers, m->width, m->vocab);
+                         (heed_linear_args){
+                             .in = grid_count(&m->grid) * m->width, .out = m->width, .init = init});
+    return heed__decoder_init(&m->recurrent, s, &set->recurrent, layers, m->width, m->vocab);
 }
 
 /* Only the attention to the grid is hard. */
-static bool blocks(caption *m, heed_store *s, const heed_config *f) {
+static bool blocks(caption *m, heed_store *s, const caption_settings *set) {
+    stack_settings words = set->vit.stack;
     block_stack stack = {.layers = 0};
-    heed__stack_read(&stack, f, (stack_kind){.name = "decoder"});
-    heed_block_args a = heed__stack_block_args(&stack, f, false);
+    words.scale_residual = false; /* of the encoder */
+    heed__stack_read(&stack, &words);
+    heed_block_args a = heed__stack_block_args(&stack, &words, false);
     a.cross = a.attn;
     a.attn.hard = false;
     a.cross.rotary = 0; /* words and cells have no common positions */
-    m->blocks.layers = heed__model_int(f, "decoder-layers");
+    m->blocks.layers = set->decoder_layers;
     m->blocks.len = m->len;
     m->blocks.beta = stack.beta;
     m->blocks.recompute = stack.recompute;
     m->blocks.scale = 1;
     heed__block_decoder_init(&m->blocks, s, a);
     if (a.pre_norm)
-        heed_norm_init(&m->blocks.norm, s, "decoder.norm", heed__model_norm(f, m->width));
+        heed_norm_init(&m->blocks.norm, s, "decoder.norm", heed__stack_norm_args(&words, m->width));
     heed_linear_init(&m->blocks.head, s, "head",
                      (heed_linear_args){.in = m->width, .out = m->vocab, .init = a.attn.init});
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const caption_settings *set = settings;
     caption *m = self;
-    if (!read_sizes(m, heed_store_ctx(s), f)) return false;
-    heed__decoder_read(&m->recurrent, f);
-    if (!heed__grid_init(&m->grid, s, f)) return false;
-    embeddings(m, s, f);
-    if (!(m->transformer ? blocks(m, s, f) : recurrent(m, s, f))) return false;
+    if (!read_sizes(m, heed_store_ctx(s), set)) return false;
+    heed__decoder_read(&m->recurrent, &set->recurrent);
+    if (!grid_init(&m->grid, s, set)) return false;
+    embeddings(m, s, set);
+    if (!(m->transformer ? blocks(m, s, set) : recurrent(m, s, set))) return false;
     heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
     heed_set_rows(s, "embed.grid_position.weight", HEED_ROWS_GRID);
     heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
@@ -176,7 +294,7 @@ static bool init(void *self, heed_store *s, const void *f) {
 }
 
 static bool chosen(const void *self, heed_config *f) {
-    return heed__grid_chosen(&((const caption *)self)->grid, f);
+    return grid_chosen(&((const caption *)self)->grid, f);
 }
 
 /* ---- forward ---- */
@@ -197,7 +315,7 @@ static bool begin(const caption *m, heed_tape *t, heed_tensor *h, heed_tensor *m
 /* What the output layer reads. */
 static heed_tensor *features(const caption *m, heed_tape *t, const heed_model_input *in) {
     decoder_reading r = {.stepping = false};
-    heed_tensor *mean, *h = in->target ? heed__grid_apply(&m->grid, t, in->x, &mean) : NULL;
+    heed_tensor *mean, *h = in->target ? grid_apply(&m->grid, t, in->x, &mean) : NULL;
     if (!h) return NULL;
     if (m->transformer)
         return heed__block_decoder_apply(&m->blocks, t, h, NULL, in->target, 0, NULL);
@@ -251,11 +369,11 @@ static int length(const void *self) { return ((const caption *)self)->len; }
 static bool read_picture(const void *self, heed_tape *t, heed_tensor *x, heed_source *out) {
     const caption *m = self;
     decoder_reading r = {.stepping = false};
-    heed_tensor *mean, *h = heed__grid_apply(&m->grid, t, x, &mean);
+    heed_tensor *mean, *h = grid_apply(&m->grid, t, x, &mean);
     if (!h) return false;
     if (m->transformer) return heed__block_decoder_keep(&m->blocks, t, h, out);
     return begin(m, t, h, mean, &r) &&
-           heed__decoder_keep(&m->recurrent, &r, heed__grid_count(&m->grid), out);
+           heed__decoder_keep(&m->recurrent, &r, grid_count(&m->grid), out);
 }
 
 static size_t state_size(const void *self, const heed_source *source) {
@@ -289,6 +407,7 @@ const heed_model heed_model_caption = {
     .data = &heed_pictures_captioned,
     .embedding = "embed.patch",
     .options = options,
+    .set = sizeof(caption_settings),
     .defaults = "lr=0.002 warmup=0.1 smoothing=0.1",
     .presets = presets,
     .cases = cases,
@@ -302,6 +421,6 @@ const heed_model heed_model_caption = {
     .grid = grid,
     .chosen = chosen,
     .choose = heed__choose_caption,
-    .choices = CAPTION_CHOICES,
+    .choices = "batch steps",
     .steps = &steps,
 };

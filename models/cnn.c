@@ -11,16 +11,28 @@ typedef struct {
     heed_drop drop;
 } cnn;
 
+typedef struct {
+    image_settings image;
+    int width, stages, blocks;
+    heed_real dropout;
+    bool batch_norm, residual;
+} cnn_settings;
+
 static const heed_option options[] = {
-    IMAGE_OPTIONS,
-    WHOLE("width", "16", 1, 1 << 14,
-          "channels of the first stage; each later one has twice as many"),
-    WHOLE("stages", "3", 1, CONVNET_STAGES, "each but the first halves height and width"),
-    WHOLE("blocks", "1", 1, CONVNET_BLOCKS, "blocks of two convolutions in a stage"),
-    NUMBER("dropout", "0", 0, 0.99, "inside the blocks and before the head"),
-    YES("batch-norm", "batch norm after each convolution"),
-    YES("residual", "add a block's input to its output"),
-    HEED_WHEN("all-rows recompute whole-logits", ""),
+    HEED_ROWS(cnn_settings, image, heed__image_options, ""),
+    HEED_ROW(cnn_settings, width, "width", "16", .min = 1, .max = 1 << 14,
+             .help = "channels of the first stage; each later one has twice as many"),
+    HEED_ROW(cnn_settings, stages, "stages", "3", .min = 1, .max = CONVNET_STAGES,
+             .help = "each but the first halves height and width"),
+    HEED_ROW(cnn_settings, blocks, "blocks", "1", .min = 1, .max = CONVNET_BLOCKS,
+             .help = "blocks of two convolutions in a stage"),
+    HEED_ROW(cnn_settings, dropout, "dropout", "0", .max = 0.99,
+             .help = "inside the blocks and before the head"),
+    HEED_ROW(cnn_settings, batch_norm, "batch-norm", "true",
+             .help = "batch norm after each convolution"),
+    HEED_ROW(cnn_settings, residual, "residual", "true",
+             .help = "add a block's input to its output"),
+    HEED_WHEN("all-rows recompute", ""),
     {0}};
 
 static const heed_preset presets[] = {
@@ -47,20 +59,21 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return heed_drop_apply(&m->drop, t, heed_global_pool(t, x));
 }
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const cnn_settings *set = settings;
     cnn *m = self;
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    if (!heed__picture_read(&m->base, heed_store_ctx(s), &set->image)) return false;
     m->base.features = features;
     heed__convnet_init(&m->net, s,
                        (convnet_args){.channels = m->base.channels,
-                                      .width = heed__model_int(f, "width"),
+                                      .width = set->width,
                                       .stride = 1,
-                                      .stages = heed__model_int(f, "stages"),
-                                      .blocks = heed__model_int(f, "blocks"),
-                                      .no_norm = !heed_config_bool(f, "batch-norm"),
-                                      .no_residual = !heed_config_bool(f, "residual"),
-                                      .dropout = heed__model_real(f, "dropout")});
-    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
+                                      .stages = set->stages,
+                                      .blocks = set->blocks,
+                                      .no_norm = !set->batch_norm,
+                                      .no_residual = !set->residual,
+                                      .dropout = set->dropout});
+    heed_drop_init(&m->drop, s, "drop", set->dropout);
     heed__picture_head(&m->base, s, m->net.out, NULL);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
@@ -69,12 +82,13 @@ const heed_model heed_model_cnn = {
     .name = "cnn",
     .help = "pictures: residual convolutional network",
     .options = options,
+    .set = sizeof(cnn_settings),
     .defaults = "lr=0.006 warmup=0.15 best=accuracy",
     .presets = presets,
     .cases = cases,
     .size = sizeof(cnn),
     .init = init,
     .choose = heed__choose_cnn,
-    .choices = CNN_CHOICES,
+    .choices = "batch steps lr",
     PICTURE_MEMBERS,
 };

@@ -1,7 +1,7 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
-#include "parts/bert.h"
 #include "parts/choose.h"
 #include "parts/text.h"
+#include "published/published.h"
 
 #include <math.h>
 
@@ -16,19 +16,38 @@ typedef struct {
     bool cls, unit; /* of vectors of texts */
 } mlm;
 
+typedef struct {
+    text_settings text;
+    bool tie, transform_head, head_bias, unit, pooler;
+    double mask_share;
+    const char *pool;
+    int embed_tokens; /* read by heed_text_vector */
+} mlm_settings;
+
 static const heed_option options[] = {
-    TEXT_OPTIONS("post", "gelu", "1e-12", "2"),
-    NO("final-norm", "layer norm after the last block"),
-    YES("embed-norm", "layer norm of the embeddings"),
-    YES("transform-head", "dense, activation and norm before the output"),
-    YES("head-bias", "bias of the output"),
-    NO("scale-residual", "start sublayers' outputs at init-std / sqrt(2 layers)"),
-    NUMBER("mask-share", "0.15", 0, 1, "share of the positions to predict"),
-    CHOICE("pool", "mean", "mean|cls", "of `embed`: the mean of the tokens, or [CLS]"),
-    NO("unit", "of `embed`: vectors of length 1"),
-    WHOLE("embed-tokens", "0", 0, 1 << 20, "of `embed`: the tokens of a text, at most; 0: block"),
-    NO("pooler", "the dense layer of BERT's next-sentence head is kept; no training changes it"),
-    HEED_WHEN("rope-theta", "positions=rotary"),
+    HEED_ROWS(mlm_settings, text.stack, heed__stack_options, "norm=post norm-eps=1e-12"),
+    HEED_ROWS(mlm_settings, text, heed__text_options, "token-types=2"),
+    HEED_ROW(mlm_settings, tie, "tie", "true",
+             .help = "the head's weights are the token embeddings"),
+    HEED_ROW(mlm_settings, text.stack.final_norm, "final-norm", "false",
+             .help = "layer norm after the last block"),
+    HEED_ROW(mlm_settings, text.embed_norm, "embed-norm", "true",
+             .help = "layer norm of the embeddings"),
+    HEED_ROW(mlm_settings, transform_head, "transform-head", "true",
+             .help = "dense, activation and norm before the output"),
+    HEED_ROW(mlm_settings, head_bias, "head-bias", "true", .help = "bias of the output"),
+    HEED_ROW(mlm_settings, text.stack.scale_residual, "scale-residual", "false",
+             .help = "start sublayers' outputs at init-std / sqrt(2 layers)"),
+    HEED_ROW(mlm_settings, mask_share, "mask-share", "0.15", .max = 1,
+             .help = "share of the positions to predict"),
+    HEED_ROW(mlm_settings, pool, "pool", "mean", .choices = "mean|cls",
+             .help = "of `embed`: the mean of the tokens, or [CLS]"),
+    HEED_ROW(mlm_settings, unit, "unit", "false", .help = "of `embed`: vectors of length 1"),
+    HEED_ROW(mlm_settings, embed_tokens, "embed-tokens", "0", .max = 1 << 20,
+             .help = "of `embed`: the tokens of a text, at most; 0: block"),
+    HEED_ROW(mlm_settings, pooler, "pooler", "false",
+             .help =
+                 "the dense layer of BERT's next-sentence head is kept; no training changes it"),
     HEED_WHEN("activation", "ff-kind=plain transform-head=true"),
     {0}};
 
@@ -37,8 +56,14 @@ static const heed_option options[] = {
  * book: 14.2 %; with the common defaults: 10.6 %. */
 #define DEFAULTS "tokenizer=wordpiece init-std=0.05 warmup=0.2"
 
+/* nano, tiny: as in gpt.c. */
 static const heed_preset presets[] = {
-    TEXT_PRESETS,
+    {"nano", "2 layers, 4 heads, width 64, block 64",
+     "layers=2 heads=4 width=64 ff=256 block=64 batch=32 init-std=0.05", false},
+    {"tiny", "4 layers, 4 heads, width 128, block 64",
+     "layers=4 heads=4 width=128 ff=512 block=64 batch=32 init-std=0.05", false},
+    {"small", "4 layers, 4 heads, width 128, block 128, WordPiece vocabulary of 8192",
+     "layers=4 heads=4 width=128 ff=512 block=128 batch=32 tokenizer=wordpiece vocab=8192", false},
     {"mlm-nano", "benchmark, loss on the masked positions",
      TEXT_PLAIN "layers=2 heads=4 width=64 ff=256 block=64 batch=32 vocab=1024", true},
     {"mlm-nano-all", "benchmark, loss on every position",
@@ -55,33 +80,30 @@ static const heed_model_case cases[] = {
     {"llama", TINY LLAMA "kv-heads=1 mask-share=0.5 final-norm=true"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const mlm_settings *set = settings;
+    const stack_settings *stack = &set->text.stack;
     mlm *m = self;
-    stack_kind kind = {.name = "encoder",
-                       .scale_residual = heed_config_bool(f, "scale-residual"),
-                       .final_norm = heed_config_bool(f, "final-norm")};
-    if (!heed__transformer_init(&m->body, s, f, kind)) return false;
-    int width = m->body.stack.width;
-    bool bias = heed_config_bool(f, "bias");
-    if (heed_config_bool(f, "transform-head")) {
+    int width = stack->width;
+    if (!heed__transformer_init(&m->body, s, &set->text, "encoder", false)) return false;
+    if (set->transform_head) {
         heed_linear_init(&m->dense, s, "head.dense",
                          (heed_linear_args){.in = width,
                                             .out = width,
-                                            .no_bias = !bias,
+                                            .no_bias = !stack->bias,
                                             .init = heed__stack_init_or(&m->body.stack, NULL)});
-        heed_norm_init(&m->norm, s, "head.norm", heed__model_norm(f, width));
+        heed_norm_init(&m->norm, s, "head.norm", heed__stack_norm_args(stack, width));
     }
-    m->head =
-        heed__model_head(s, f, m->body.embed.token, heed__stack_init_or(&m->body.stack, "kaiming"));
-    if (heed_config_bool(f, "pooler")) {
+    m->head = heed__model_head(s, m->body.embed.token, set->tie, set->head_bias,
+                               heed__stack_init_or(&m->body.stack, "kaiming"));
+    if (set->pooler) {
         heed_state_new(s, "pooler.weight", "zero", 2, (int[]){width, width});
         heed_state_new(s, "pooler.bias", "zero", 1, &width);
     }
-    m->act = heed__model_activation(f, "activation");
-    m->cls = heed__model_is(f, "pool", "cls");
-    m->unit = heed_config_bool(f, "unit");
-    m->share = heed_config_real(f, "mask-share");
-    m->result.whole_logits = heed__model_on(f, "whole-logits");
+    m->act = heed__activation(stack->activation);
+    m->cls = is(set->pool, "cls");
+    m->unit = set->unit;
+    m->share = set->mask_share;
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -136,66 +158,13 @@ static bool attending(const void *self, int index, heed_attending *out) {
     return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
 
-/* ---- as published: BertForMaskedLM, RoFormerForMaskedLM, and BertModel, which has no head ---- */
-
-#define HEAD_TENSORS                                                                               \
-    TENSORS("head.dense", "cls.predictions.transform.dense"),                                      \
-        TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),                               \
-        TENSOR("head.bias", "cls.predictions.bias"),                                               \
-        TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),               \
-        TENSOR("head.weight", "cls.predictions.decoder.weight"),                                   \
-        TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY)
-
-static const heed_published_key keys[] = {
-    BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
-static const heed_published_tensor whole[] = {BERT_TENSORS("bert."), HEAD_TENSORS, {0}};
-static const heed_published_key rotary_keys[] = {
-    ROFORMER_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
-static const heed_published_tensor rotary[] = {ROFORMER_TENSORS, HEAD_TENSORS, {0}};
-static const heed_published_key encoder_keys[] = {BERT_KEYS, {0}};
-static const heed_published_tensor encoder[] = {
-    BERT_TENSORS(""), TENSORS("pooler", "pooler.dense"), {0}};
-static const heed_published published[] = {
-    {.type = "bert",
-     .architectures = "BertForMaskedLM BertForPreTraining",
-     .settings = BERT_SETTINGS "transform-head=true head-bias=true pooler=false",
-     .prefix = "bert.",
-     .renames = BERT_RENAMES,
-     .ignored = BERT_IGNORED,
-     .dropped = "bert.pooler.* pooler.* cls.seq_relationship.*",
-     .harmless = BERT_HARMLESS,
-     .keys = keys,
-     .tensors = whole},
-    {.type = "roformer",
-     .architectures = "RoFormerForMaskedLM",
-     .settings = ROFORMER_SETTINGS "transform-head=true head-bias=true pooler=false",
-     .prefix = "roformer.",
-     .renames = BERT_RENAMES,
-     .ignored = "roformer.encoder.embed_positions.weight",
-     .angles = "roformer.encoder.embed_positions.weight",
-     .dropped = "roformer.pooler.* pooler.*",
-     .harmless = BERT_HARMLESS,
-     .keys = rotary_keys,
-     .tensors = rotary},
-    {.type = "bert",
-     .architectures = "BertModel",
-     .settings = BERT_SETTINGS "transform-head=false head-bias=false tie=true",
-     .present = "pooler=pooler.dense.weight",
-     .vectors = true,
-     .prefix = "bert.",
-     .renames = BERT_RENAMES,
-     .ignored = BERT_IGNORED "cls.*",
-     .harmless = BERT_HARMLESS " tie_word_embeddings",
-     .keys = encoder_keys,
-     .tensors = encoder},
-    {0}};
-
 const heed_model heed_model_mlm = {
     .name = "mlm",
     .help = "masked language model (BERT)",
     .data = &heed_texts_masked,
     .embedding = "embed.token",
     .options = options,
+    .set = sizeof(mlm_settings),
     .defaults = DEFAULTS,
     .presets = presets,
     .cases = cases,
@@ -208,6 +177,8 @@ const heed_model heed_model_mlm = {
     .attending = attending,
     .code = code,
     .choose = heed__choose_mlm,
-    .choices = TEXT_CHOICES " tokenizer transform-head positions",
-    .published = published,
+    .choices =
+        "packing block val-split layers width norm init-std batch steps lr warmup dropout decay "
+        "tokenizer transform-head positions",
+    .published = heed__mlm_published,
 };

@@ -16,15 +16,26 @@ typedef struct {
     heed_drop drop[LAYERS];
 } mlp;
 
+typedef struct {
+    image_settings image;
+    int layers, width;
+    const char *activation;
+    heed_real dropout;
+    bool batch_norm, residual;
+} mlp_settings;
+
 static const heed_option options[] = {
-    IMAGE_OPTIONS,
-    WHOLE("layers", "2", 1, LAYERS, "hidden layers"),
-    WHOLE("width", "256", 1, 1 << 20, "of each"),
-    CHOICE("activation", "relu", ACTIVATIONS, "of the hidden layers"),
-    NUMBER("dropout", "0", 0, 0.99, "of the hidden layers"),
-    YES("batch-norm", "batch norm before the activation"),
-    NO("residual", "add a hidden layer's input to its output; not in the first"),
-    HEED_WHEN("all-rows recompute whole-logits", ""),
+    HEED_ROWS(mlp_settings, image, heed__image_options, ""),
+    HEED_ROW(mlp_settings, layers, "layers", "2", .min = 1, .max = LAYERS, .help = "hidden layers"),
+    HEED_ROW(mlp_settings, width, "width", "256", .min = 1, .max = 1 << 20, .help = "of each"),
+    HEED_ROW(mlp_settings, activation, "activation", "relu", .choices = ACTIVATIONS,
+             .help = "of the hidden layers"),
+    HEED_ROW(mlp_settings, dropout, "dropout", "0", .max = 0.99, .help = "of the hidden layers"),
+    HEED_ROW(mlp_settings, batch_norm, "batch-norm", "true",
+             .help = "batch norm before the activation"),
+    HEED_ROW(mlp_settings, residual, "residual", "false",
+             .help = "add a hidden layer's input to its output; not in the first"),
+    HEED_WHEN("all-rows recompute", ""),
     {0}};
 
 static const heed_preset presets[] = {
@@ -56,25 +67,25 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return x;
 }
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const mlp_settings *set = settings;
     mlp *m = self;
-    int width = heed__model_int(f, "width");
-    bool norm = heed_config_bool(f, "batch-norm");
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), f)) return false;
+    if (!heed__picture_read(&m->base, heed_store_ctx(s), &set->image)) return false;
     m->base.features = features;
-    m->layers = heed__model_int(f, "layers");
-    m->residual = heed_config_bool(f, "residual");
-    m->act = heed__model_activation(f, "activation");
+    m->layers = set->layers;
+    m->residual = set->residual;
+    m->act = heed__activation(set->activation);
     for (int i = 0; i < m->layers; i++) {
-        int in = i ? width : m->base.size * m->base.size * m->base.channels;
+        int in = i ? set->width : m->base.size * m->base.size * m->base.channels;
         heed_scope(s, "hidden.%d", i);
-        heed_linear_init(&m->dense[i], s, "",
-                         (heed_linear_args){.in = in, .out = width, .no_bias = norm});
-        if (norm) heed_batchnorm_init(&m->norm[i], s, "norm", width);
-        heed_drop_init(&m->drop[i], s, "drop", heed__model_real(f, "dropout"));
+        heed_linear_init(
+            &m->dense[i], s, "",
+            (heed_linear_args){.in = in, .out = set->width, .no_bias = set->batch_norm});
+        if (set->batch_norm) heed_batchnorm_init(&m->norm[i], s, "norm", set->width);
+        heed_drop_init(&m->drop[i], s, "drop", set->dropout);
         heed_unscope(s);
     }
-    heed__picture_head(&m->base, s, width, NULL);
+    heed__picture_head(&m->base, s, set->width, NULL);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
@@ -82,6 +93,7 @@ const heed_model heed_model_mlp = {
     .name = "mlp",
     .help = "pictures: multilayer perceptron",
     .options = options,
+    .set = sizeof(mlp_settings),
     .defaults = "best=accuracy",
     .presets = presets,
     .cases = cases,

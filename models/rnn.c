@@ -20,24 +20,30 @@ typedef struct {
     decoder decoder;
 } rnn;
 
+typedef struct {
+    decoder_settings decoder;
+    pair_settings pair;
+    int layers;
+    bool bidirectional;
+    const char *bridge;
+} rnn_settings;
+
 static const heed_option options[] = {
-    CELL_OPTIONS("gru", "rnn|gru|lstm"),
-    WHOLE("layers", "1", 1, HEED_RNN_LAYERS, "recurrent layers of encoder and decoder"),
-    WHOLE("width", "128", 1, 1 << 16, "of embeddings and states"),
-    YES("bidirectional", "a bidirectional encoder"),
-    CHOICE("bridge", "dense", "dense|copy", "s_0: tanh(W last + b), or the last state itself"),
-    ATTEND_OPTION,
-    ATTEND_MORE,
-    WHOLE("key-width", "0", 0, 1 << 16,
-          "queries and keys projected to this width; 0: not projected, but dot and scaled project "
-          "to width if a bidirectional encoder makes the inputs wider"),
-    WHOLE("value-width", "0", 0, 1 << 16, "values projected to this width; 0: not projected"),
-    HARD_OPTION,
-    NUMBER("dropout", "0", 0, 0.99, "of embeddings and between layers"),
-    INIT_STD("0"),
-    PAIR_OPTIONS,
-    ATTEND_CONDITIONS,
-    HEED_WHEN("cell-activation", "cell=rnn"),
+    HEED_ROWS(rnn_settings, decoder.cells, heed__cell_options, ""),
+    HEED_ROW(rnn_settings, layers, "layers", "1", .min = 1, .max = HEED_RNN_LAYERS,
+             .help = "recurrent layers of encoder and decoder"),
+    HEED_ROW(rnn_settings, decoder.width, "width", "128", .min = 1, .max = 1 << 16,
+             .help = "of embeddings and states"),
+    HEED_ROW(rnn_settings, bidirectional, "bidirectional", "true",
+             .help = "a bidirectional encoder"),
+    HEED_ROW(rnn_settings, bridge, "bridge", "dense", .choices = "dense|copy",
+             .help = "s_0: tanh(W last + b), or the last state itself"),
+    HEED_ROWS(rnn_settings, decoder, heed__decoder_options, ""),
+    HEED_ROW(rnn_settings, decoder.dropout, "dropout", "0", .max = 0.99,
+             .help = "of embeddings and between layers"),
+    HEED_ROW(rnn_settings, decoder.init_std, "init-std", "0", .max = 10,
+             .help = "deviation of initial weights; 0: uniform by fan-in"),
+    HEED_ROWS(rnn_settings, pair, heed__pair_options, ""),
     HEED_WHEN("all-rows recompute", ""),
     {0}};
 
@@ -59,10 +65,10 @@ static const heed_model_case cases[] = {
 
 static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
 
-static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
+static bool bridges(rnn *m, heed_store *s, const rnn_settings *set) {
     const heed_rnn_args *a = &m->encoder.args;
     int states = a->width * (a->cell == HEED_LSTM ? 2 : 1);
-    bool copy = heed__model_is(f, "bridge", "copy");
+    bool copy = is(set->bridge, "copy");
     if (copy && a->bidirectional)
         return heed_fail(heed_store_ctx(s), HEED_USAGE,
                          "`bridge = copy` does not fit: expected an encoder of one direction, "
@@ -78,13 +84,14 @@ static bool bridges(rnn *m, heed_store *s, const heed_config *f) {
     return true;
 }
 
-static bool init_layers(rnn *m, heed_store *s, const heed_config *f) {
-    heed_rnn_args a = heed__model_cells(f, heed__model_int(f, "width"));
+static bool init_layers(rnn *m, heed_store *s, const rnn_settings *set) {
+    const decoder_settings *d = &set->decoder;
+    heed_rnn_args a = heed__cells(&d->cells, d->width, d->width, set->layers, d->dropout);
     a.init = heed__decoder_initial(&m->decoder);
-    a.bidirectional = heed_config_bool(f, "bidirectional");
+    a.bidirectional = set->bidirectional;
     heed_rnn_init(&m->encoder, s, "encoder", a);
-    return bridges(m, s, f) &&
-           heed__decoder_init(&m->decoder, s, f, a.layers, a.width * ways(m), m->pair.vocab);
+    return bridges(m, s, set) &&
+           heed__decoder_init(&m->decoder, s, d, a.layers, a.width * ways(m), m->pair.vocab);
 }
 
 /* ---- encoder ---- */
@@ -170,22 +177,24 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const rnn_settings *set = settings;
     rnn *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
-    heed__decoder_read(&m->decoder, f);
-    if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
-    heed__pair_embeddings(&m->pair, s, heed__model_int(f, "width"), "normal:1", &m->source,
+    heed__decoder_read(&m->decoder, &set->decoder);
+    if (!heed__pair_read(&m->pair, heed_store_ctx(s), &set->pair)) return false;
+    heed__pair_embeddings(&m->pair, s, set->decoder.width, "normal:1", &m->source,
                           &m->decoder.target);
-    heed_drop_init(&m->drop, s, "embed.source_drop", heed__model_real(f, "dropout"));
-    heed_drop_init(&m->decoder.drop, s, "embed.target_drop", heed__model_real(f, "dropout"));
-    return init_layers(m, s, f);
+    heed_drop_init(&m->drop, s, "embed.source_drop", set->decoder.dropout);
+    heed_drop_init(&m->decoder.drop, s, "embed.target_drop", set->decoder.dropout);
+    return init_layers(m, s, set);
 }
 
 const heed_model heed_model_rnn = {.name = "rnn",
                                    .help = "sequence to sequence: recurrent layers and attention",
                                    .options = options,
+                                   .set = sizeof(rnn_settings),
                                    .defaults = "lr=0.003 warmup=0.1",
                                    .presets = presets,
                                    .cases = cases,
@@ -195,5 +204,5 @@ const heed_model heed_model_rnn = {.name = "rnn",
                                    .attending = attending,
                                    .average = average,
                                    .choose = heed__choose_rnn,
-                                   .choices = RNN_CHOICES,
+                                   .choices = "tokenizer vocab batch steps",
                                    .steps = &steps};

@@ -18,16 +18,28 @@ typedef struct {
     block_decoder decoder;
 } seq2seq;
 
+typedef struct {
+    stack_settings stack;
+    int decoder_layers;
+    pair_settings pair;
+    bool scale_embed, tie, head_bias;
+} seq2seq_settings;
+
 static const heed_option options[] = {
-    STACK_OPTIONS("2", "4", "128", "post", "relu", "1e-5"),
-    INIT_STD("0"),
-    WHOLE("decoder-layers", "0", 0, MODEL_LAYERS, "blocks of the decoder; 0: as many as layers"),
-    PAIR_OPTIONS,
-    POSITIONS_OPTION("sinusoidal", "encoding of positions; rotary: in self-attention"),
-    YES("scale-embed", "multiply embeddings by the square root of the width"),
-    YES("tie", "the head's weights are the target's embeddings"),
-    NO("head-bias", "bias of the output"),
-    STACK_CONDITIONS,
+    HEED_ROWS(seq2seq_settings, stack, heed__stack_options,
+              "layers=2 norm=post activation=relu init-std=0"),
+    HEED_ROW(seq2seq_settings, decoder_layers, "decoder-layers", "0", .max = MODEL_LAYERS,
+             .help = "blocks of the decoder; 0: as many as layers"),
+    HEED_ROWS(seq2seq_settings, pair, heed__pair_options, ""),
+    HEED_ROW(seq2seq_settings, stack.positions, "positions", "sinusoidal",
+             .choices = "learned|sinusoidal|none|rotary",
+             .help = "encoding of positions; rotary: in self-attention"),
+    HEED_ROW(seq2seq_settings, scale_embed, "scale-embed", "true",
+             .help = "multiply embeddings by the square root of the width"),
+    HEED_ROW(seq2seq_settings, tie, "tie", "true",
+             .help = "the head's weights are the target's embeddings"),
+    HEED_ROW(seq2seq_settings, head_bias, "head-bias", "false", .help = "bias of the output"),
+    HEED_WHEN("activation", "ff-kind=plain"),
     HEED_WHEN("all-rows", ""),
     {0}};
 
@@ -54,11 +66,11 @@ static const heed_model_case cases[] = {
 
 /* ---- parameters ---- */
 
-static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
+static void embeddings(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
     char init[32];
     int width = m->encoder.width;
-    heed_position_kind kind = heed__model_positions(f);
-    bool scaled = heed_config_bool(f, "scale-embed");
+    heed_position_kind kind = heed__positions(set->stack.positions);
+    bool scaled = set->scale_embed;
     m->scale = m->decoder.scale = scaled ? (heed_real)sqrt(width) : 1;
     snprintf(init, sizeof init, "normal:%.9g", scaled ? 1 / sqrt(width) : 0.02);
     heed__pair_embeddings(&m->pair, s, width,
@@ -67,23 +79,23 @@ static void embeddings(seq2seq *m, heed_store *s, const heed_config *f) {
     heed_scope(s, "embed");
     heed_position_init(&m->place, s, "source_position", kind, m->pair.len, width);
     heed_position_init(&m->decoder.place, s, "target_position", kind, m->pair.len, width);
-    heed_drop_init(&m->drop, s, "source_drop", heed__model_real(f, "dropout"));
-    heed_drop_init(&m->decoder.drop, s, "target_drop", heed__model_real(f, "dropout"));
+    heed_drop_init(&m->drop, s, "source_drop", set->stack.block.dropout);
+    heed_drop_init(&m->decoder.drop, s, "target_drop", set->stack.block.dropout);
     heed_unscope(s);
 }
 
-static void decoder(seq2seq *m, heed_store *s, const heed_config *f) {
-    int layers = heed__model_int(f, "decoder-layers");
-    heed_block_args a = heed__stack_block_args(&m->encoder, f, false);
+static void decoder(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
+    heed_block_args a = heed__stack_block_args(&m->encoder, &set->stack, false);
+    heed_norm_args norm = heed__stack_norm_args(&set->stack, m->encoder.width);
     a.cross = a.attn;
-    m->decoder.layers = layers ? layers : m->encoder.layers;
+    m->decoder.layers = set->decoder_layers ? set->decoder_layers : m->encoder.layers;
     m->decoder.len = m->pair.len;
     m->decoder.beta = m->encoder.beta;
     m->decoder.recompute = m->encoder.recompute;
     heed__block_decoder_init(&m->decoder, s, a);
     if (!a.pre_norm) return;
-    heed_norm_init(&m->norm, s, "encoder.norm", heed__model_norm(f, m->encoder.width));
-    heed_norm_init(&m->decoder.norm, s, "decoder.norm", heed__model_norm(f, m->encoder.width));
+    heed_norm_init(&m->norm, s, "encoder.norm", norm);
+    heed_norm_init(&m->decoder.norm, s, "decoder.norm", norm);
 }
 
 /* ---- forward ---- */
@@ -135,24 +147,25 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const seq2seq_settings *set = settings;
     seq2seq *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
-    stack_kind kind = {.name = "encoder"};
-    if (!heed__pair_read(&m->pair, heed_store_ctx(s), f)) return false;
-    heed__stack_read(&m->encoder, f, kind);
-    embeddings(m, s, f);
-    heed__stack_make(&m->encoder, s, f, kind);
-    decoder(m, s, f);
-    m->decoder.head =
-        heed__model_head(s, f, m->decoder.target, heed__stack_init_or(&m->encoder, "kaiming"));
+    if (!heed__pair_read(&m->pair, heed_store_ctx(s), &set->pair)) return false;
+    heed__stack_read(&m->encoder, &set->stack);
+    embeddings(m, s, set);
+    heed__stack_make(&m->encoder, s, &set->stack, "encoder", false);
+    decoder(m, s, set);
+    m->decoder.head = heed__model_head(s, m->decoder.target, set->tie, set->head_bias,
+                                       heed__stack_init_or(&m->encoder, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        .help = "sequence to sequence: the Transformer of 2017",
                                        .options = options,
+                                       .set = sizeof(seq2seq_settings),
                                        .defaults = DEFAULTS,
                                        .presets = presets,
                                        .cases = cases,
@@ -161,5 +174,5 @@ const heed_model heed_model_seq2seq = {.name = "seq2seq",
                                        PAIR_MEMBERS,
                                        .attending = attending,
                                        .choose = heed__choose_seq2seq,
-                                       .choices = SEQ2SEQ_CHOICES,
+                                       .choices = "tokenizer vocab batch steps lr",
                                        .steps = &steps};

@@ -1,9 +1,13 @@
 /* tag.c -- token tagger: a label for every token. */
-#include "parts/bert.h"
 #include "parts/reader.h"
+#include "published/published.h"
+
+typedef struct {
+    reader_settings reader;
+} tag_settings;
 
 static const heed_option options[] = {
-    READER_OPTIONS, READER_CONDITIONS, HEED_WHEN("all-rows", ""), {0}};
+    HEED_ROWS(tag_settings, reader, heed__reader_options, ""), HEED_WHEN("all-rows", ""), {0}};
 
 static const heed_model_case cases[] = {
     {"", READER_SMALL},
@@ -13,8 +17,9 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=2 causal=true norm=post"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *f) {
-    return heed__reader_init(self, s, f, heed__model_int(f, "classes"));
+static bool init(void *self, heed_store *s, const void *settings) {
+    const tag_settings *set = settings;
+    return heed__reader_init(self, s, &set->reader, set->reader.classes);
 }
 
 /* (B,S,classes) */
@@ -33,33 +38,17 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed__model_label_xent(&m->result, t, labels, b, m->smoothing);
 }
 
-/* ---- as published: BertForTokenClassification ---- */
-
-static const heed_published_key keys[] = {BERT_KEYS, {0}};
-static const heed_published_tensor tensors[] = {
-    BERT_TENSORS("bert."), TENSORS("head", "classifier"), {0}};
-static const heed_published published[] = {
-    {.type = "bert",
-     .architectures = "BertForTokenClassification",
-     .settings = BERT_SETTINGS "encoder=attention causal=false bracket=true",
-     .prefix = "bert.",
-     .renames = BERT_RENAMES,
-     .ignored = BERT_IGNORED "bert.pooler.*",
-     .harmless = BERT_HARMLESS " tie_word_embeddings",
-     .keys = keys,
-     .tensors = tensors},
-    {0}};
-
 /* With learned positions, heads need far more steps to find the neighbours of a word. */
 const heed_model heed_model_tag = {.name = "tag",
                                    .help = "a label for every token",
                                    .data = &heed_texts_tagged,
                                    .defaults = "best=accuracy positions=rotary",
                                    .options = options,
+                                   .set = sizeof(tag_settings),
                                    .cases = cases,
                                    .size = sizeof(text_model),
                                    .init = init,
                                    .logits = logits,
                                    .loss = loss,
-                                   .published = published,
+                                   .published = heed__tag_published,
                                    READER_MEMBERS};

@@ -1,7 +1,7 @@
 /* textcls.c -- text classifier. Recurrent layers are read at their last state, a transformer
  * encoder or convolutions at the mean of the tokens or at the last one. */
-#include "parts/bert.h"
 #include "parts/reader.h"
+#include "published/published.h"
 
 typedef struct {
     text_model text;
@@ -9,14 +9,21 @@ typedef struct {
     heed_linear pooler; /* w NULL: absent */
 } textcls;
 
+typedef struct {
+    reader_settings reader;
+    const char *pool, *head;
+    bool pooler;
+} textcls_settings;
+
 static const heed_option options[] = {
-    READER_OPTIONS,
-    CHOICE(
-        "pool", "mean", "mean|last|cls",
-        "attention and convolution: the head reads the mean of the tokens, the last or the first"),
-    NO("pooler", "dense layer and tanh before the head, as in BERT"),
-    HEAD_OPTION,
-    READER_CONDITIONS,
+    HEED_ROWS(textcls_settings, reader, heed__reader_options, ""),
+    HEED_ROW(textcls_settings, pool, "pool", "mean", .choices = "mean|last|cls",
+             .help = "attention and convolution: the head reads the mean of the tokens, the last "
+                     "or the first"),
+    HEED_ROW(textcls_settings, pooler, "pooler", "false",
+             .help = "dense layer and tanh before the head, as in BERT"),
+    HEED_ROW(textcls_settings, head, "head", "softmax", .choices = "softmax|binary",
+             .help = "a neuron per class, or one for two classes"),
     HEED_WHEN("pool", "encoder=attention|conv"),
     HEED_WHEN("all-rows", "encoder=attention"),
     HEED_WHEN("all-rows", "pool=last"),
@@ -34,19 +41,19 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=3"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_store *s, const void *settings) {
+    const textcls_settings *set = settings;
     textcls *m = self;
-    int classes = heed__model_int(f, "classes");
-    m->binary = heed__model_is(f, "head", "binary");
-    m->text.last = heed__model_is(f, "pool", "last");
-    m->text.first = heed__model_is(f, "pool", "cls");
+    int classes = set->reader.classes;
+    m->binary = is(set->head, "binary");
+    m->text.last = is(set->pool, "last");
+    m->text.first = is(set->pool, "cls");
     if (m->binary && !heed__model_two_classes(heed_store_ctx(s), classes)) return false;
-    if (!heed__reader_init(&m->text, s, f, m->binary ? 1 : classes)) return false;
-    int width = m->text.width;
-    if (heed_config_bool(f, "pooler"))
+    if (!heed__reader_init(&m->text, s, &set->reader, m->binary ? 1 : classes)) return false;
+    if (set->pooler)
         heed_linear_init(&m->pooler, s, "pooler",
-                         (heed_linear_args){.in = width,
-                                            .out = width,
+                         (heed_linear_args){.in = m->text.width,
+                                            .out = m->text.width,
                                             .init = heed__stack_init_or(&m->text.stack, NULL)});
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }
@@ -82,39 +89,17 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed__model_class_loss(&m->text.result, t, z, m->binary, b, m->text.smoothing);
 }
 
-/* ---- as published: BertForSequenceClassification ---- */
-
-static const heed_published_key keys[] = {
-    BERT_KEYS,
-    {.key = "problem_type", .value = "null", .values = "single_label_classification"},
-    {0}};
-static const heed_published_tensor tensors[] = {BERT_TENSORS("bert."),
-                                                TENSORS("pooler", "bert.pooler.dense"),
-                                                TENSORS("head", "classifier"),
-                                                {0}};
-static const heed_published published[] = {
-    {.type = "bert",
-     .architectures = "BertForSequenceClassification",
-     .settings = BERT_SETTINGS
-     "encoder=attention causal=false bracket=true pool=cls pooler=true head=softmax",
-     .prefix = "bert.",
-     .renames = BERT_RENAMES,
-     .ignored = BERT_IGNORED,
-     .harmless = BERT_HARMLESS " tie_word_embeddings",
-     .keys = keys,
-     .tensors = tensors},
-    {0}};
-
 const heed_model heed_model_textcls = {.name = "textcls",
                                        .help = "classifier of texts",
                                        .data = &heed_texts_labelled,
                                        .defaults = "best=accuracy",
                                        .options = options,
+                                       .set = sizeof(textcls_settings),
                                        .cases = cases,
                                        .size = sizeof(textcls),
                                        .init = init,
                                        .logits = logits,
                                        .loss = loss,
                                        .code = code,
-                                       .published = published,
+                                       .published = heed__textcls_published,
                                        READER_MEMBERS};

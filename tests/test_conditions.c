@@ -117,9 +117,9 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
 
 /* Settings of the batches, of vectors of texts, and of the memory of a large output layer. */
 static bool elsewhere(const char *name) {
-    static const char *const names[] = {"mask-share", "source-vocab", "vocab-rows", "segment-token",
-                                        "block",      "pool",         "unit",       "embed-tokens",
-                                        "bracket",    "whole-logits"};
+    static const char *const names[] = {"mask-share",    "source-vocab", "vocab-rows",
+                                        "segment-token", "block",        "pool",
+                                        "unit",          "embed-tokens", "bracket"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
@@ -145,7 +145,7 @@ static void check_option(const heed_model *m, const heed_model_case *k, const he
 
 /* Shared settings that change how a step is computed. */
 static bool of_a_step(const char *name) {
-    return !strcmp(name, "all-rows") || !strcmp(name, "recompute") || !strcmp(name, "whole-logits");
+    return !strcmp(name, "all-rows") || !strcmp(name, "recompute");
 }
 
 TEST(conditions_refuse_the_settings_of_models_that_change_nothing) {

@@ -49,9 +49,11 @@ static void fill(const twin *w, bool adapters) {
 static bool make_model(twin *w) {
     const heed_option *tables[] = {w->model->options, heed_fit_options, NULL};
     heed_config *f = heed_config_new(w->c, tables);
-    for (const heed_option *o = w->model->options; o->name; o++) {
-        const char *value = heed_safetensors_meta(w->file, o->name);
-        if (value) heed_config_set(f, o->name, value, o->name, HEED_FROM_FLAG);
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *key = heed_config_at(f, i, NULL)->name;
+        const char *value = heed_safetensors_meta(w->file, key);
+        if (value && heed_option_find(w->model->options, key))
+            heed_config_set(f, key, value, key, HEED_FROM_FLAG);
     }
     w->s = heed_store_new(w->c);
     w->self = calloc(1, w->model->size);

@@ -51,7 +51,8 @@ typedef struct heed_option {
                           with max > 1 may be given in several flags: they are joined by \x1E */
     const char *choices; /* of a text that is one of "pre|post"; else NULL */
     const char *help;
-    const char *group; /* heading in --help and in `heed init`; NULL: as in the row before */
+    const char *group; /* heading in --help and in `heed init`; NULL: as in the row before, in a
+                          first row "Model" */
     /* Members that the macros below set. */
     size_t offset, size;            /* of the member that the row is bound to; size 0: to none */
     const struct heed_option *rows; /* a table whose settings stand here */

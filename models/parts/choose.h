@@ -8,19 +8,12 @@
 /* Masked and causal language models. */
 bool heed__choose_mlm(heed_choices *k);
 bool heed__choose_gpt(heed_choices *k);
-#define TEXT_CHOICES                                                                               \
-    "packing block val-split layers width norm init-std batch steps lr warmup dropout decay"
 
 bool heed__choose_seq2seq(heed_choices *k);
 bool heed__choose_rnn(heed_choices *k);
-#define SEQ2SEQ_CHOICES "tokenizer vocab batch steps lr"
-#define RNN_CHOICES     "tokenizer vocab batch steps"
 
 bool heed__choose_cnn(heed_choices *k);
-#define CNN_CHOICES "batch steps lr"
 bool heed__choose_caption(heed_choices *k);
-#define CAPTION_CHOICES "batch steps"
 bool heed__choose_vit(heed_choices *k);
-#define VIT_CHOICES "steps dropout"
 
 #endif

@@ -1,63 +1,73 @@
-/* common.c -- code shared by all models: reading settings, scoring predictions. */
+/* common.c -- code shared by all models: settings, heads, scores of predictions. */
 #include "common.h"
 
 #include <math.h>
 #include <string.h>
 
-bool heed__model_is(const heed_config *f, const char *key, const char *choice) {
-    const char *text = heed_config_text(f, key);
-    return text && strcmp(text, choice) == 0;
-}
+/* ---- settings ---- */
 
-int heed__model_int(const heed_config *f, const char *key) { return (int)heed_config_int(f, key); }
+#define CHOICE_IF_VALUE(setting) setting
+#define CHOICE_IF_INPUT(setting)
+#define CHOICE_OF_CELL(act, name, setting, from, ...) CHOICE_IF_##from(setting)
 
-bool heed__model_on(const heed_config *f, const char *key) {
-    return heed_config_has(f, key) && heed_config_bool(f, key);
-}
+const heed_option heed__token_options[] = {
+    HEED_ROW(token_settings, block, "block", "64", .min = 2, .max = 1 << 20,
+             .help = "tokens in a sequence, at most"),
+    HEED_ROW(token_settings, vocab, "vocab", "0", .max = 1 << 24,
+             .help = "upper bound of the vocabulary; 0: the tokenizer's own"),
+    HEED_ROW(token_settings, vocab_rows, "vocab-rows", "0", .max = 1 << 24,
+             .help = "rows of the embeddings and the output, if more than tokens; 0: as many"),
+    {0}};
 
-heed_real heed__model_real(const heed_config *f, const char *key) {
-    return (heed_real)heed_config_real(f, key);
-}
+const heed_option heed__cell_options[] = {
+    HEED_ROW(cell_settings, cell, "cell", "gru", .choices = "rnn|gru|lstm",
+             .help = "of recurrent layers"),
+    HEED_ROW(cell_settings, activation, "cell-activation", "tanh",
+             .choices = &(HEED_ACTIVATIONS(CHOICE_OF_CELL))[1], .help = "g of cell rnn"),
+    HEED_ROW(cell_settings, one_bias, "one-bias", "false",
+             .help = "one bias per gate, h = g(W_h [x ; h] + b_h); else two, as in PyTorch"),
+    HEED_WHEN("cell-activation", "cell=rnn"),
+    {0}};
 
-/* The row of a list whose setting, after the "|", is the value of key. */
-static int row_of(const heed_config *f, const char *key, const char *const *settings, int rows) {
+/* The row of a list whose setting, after the "|", is the name. */
+static int row_of(const char *name, const char *const *settings, int rows) {
     for (int i = 0; i < rows; i++)
-        if (*settings[i] && heed__model_is(f, key, settings[i] + 1)) return i;
+        if (*settings[i] && is(name, settings[i] + 1)) return i;
     return 0;
 }
 
-heed_act heed__model_activation(const heed_config *f, const char *key) {
-#define ACTIVATION(act, name, setting, ...) setting,
+heed_act heed__activation(const char *name) {
+#define ACTIVATION(act, word, setting, ...) setting,
     static const char *const settings[] = {HEED_ACTIVATIONS(ACTIVATION)};
-    return (heed_act)row_of(f, key, settings, HEED_ACT_COUNT);
+    return (heed_act)row_of(name, settings, HEED_ACT_COUNT);
 }
 
-heed_norm_args heed__model_norm(const heed_config *f, int width) {
+heed_norm_args heed__norm_args(const char *kind, int width, heed_real eps, bool bias) {
 #define NORM(kind, setting, ...) setting,
     static const char *const settings[] = {HEED_NORMS(NORM)};
     int kinds = sizeof settings / sizeof *settings;
-    return (heed_norm_args){.kind = (heed_norm_kind)row_of(f, "norm-kind", settings, kinds),
+    return (heed_norm_args){.kind = (heed_norm_kind)row_of(kind, settings, kinds),
                             .width = width,
-                            .eps = heed__model_real(f, "norm-eps"),
-                            .no_bias = !heed_config_bool(f, "bias")};
+                            .eps = eps,
+                            .no_bias = !bias};
 }
 
-heed_position_kind heed__model_positions(const heed_config *f) {
-    if (heed__model_is(f, "positions", "sinusoidal")) return HEED_SINUSOIDAL;
-    return heed__model_is(f, "positions", "learned") ? HEED_LEARNED : HEED_NO_POSITIONS;
+heed_position_kind heed__positions(const char *name) {
+    if (is(name, "sinusoidal")) return HEED_SINUSOIDAL;
+    return is(name, "learned") ? HEED_LEARNED : HEED_NO_POSITIONS;
 }
 
-heed_rnn_args heed__model_cells(const heed_config *f, int in) {
-    heed_cell cell = heed__model_is(f, "cell", "lstm")  ? HEED_LSTM
-                     : heed__model_is(f, "cell", "gru") ? HEED_GRU
-                                                        : HEED_RNN;
+heed_rnn_args heed__cells(const cell_settings *set, int in, int width, int layers,
+                          heed_real dropout) {
     return (heed_rnn_args){.in = in,
-                           .width = heed__model_int(f, "width"),
-                           .cell = cell,
-                           .act = heed__model_activation(f, "cell-activation"),
-                           .layers = heed__model_int(f, "layers"),
-                           .one_bias = heed_config_bool(f, "one-bias"),
-                           .dropout = heed__model_real(f, "dropout")};
+                           .width = width,
+                           .cell = is(set->cell, "lstm")  ? HEED_LSTM
+                                   : is(set->cell, "gru") ? HEED_GRU
+                                                          : HEED_RNN,
+                           .act = heed__activation(set->activation),
+                           .layers = layers,
+                           .one_bias = set->one_bias,
+                           .dropout = dropout};
 }
 
 /* ---- head with one neuron ---- */
@@ -100,12 +110,12 @@ heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *
 
 /* ---- parts ---- */
 
-heed_linear heed__model_head(heed_store *s, const heed_config *f, heed_tensor *tied,
+heed_linear heed__model_head(heed_store *s, heed_tensor *embeddings, bool tie, bool bias,
                              const char *init) {
-    const int *shape = tied ? tied->shape : NULL;
-    heed_linear l = {.name = heed_scope(s, "head"), .w = tied};
-    if (!heed_config_bool(f, "tie")) l.w = heed_param(s, "weight", init, 2, shape);
-    if (heed_config_bool(f, "head-bias")) l.b = heed_param(s, "bias", "zero", 1, shape);
+    const int *shape = embeddings ? embeddings->shape : NULL;
+    heed_linear l = {.name = heed_scope(s, "head"), .w = embeddings};
+    if (!tie) l.w = heed_param(s, "weight", init, 2, shape);
+    if (bias) l.b = heed_param(s, "bias", "zero", 1, shape);
     heed_unscope(s);
     heed_set_rows(s, "head.weight", HEED_ROWS_TOKENS);
     heed_set_rows(s, "head.bias", HEED_ROWS_TOKENS);
@@ -176,7 +186,7 @@ static heed_tensor *model_xent(model_result *r, heed_tape *t, heed_tensor *label
 
 heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_linear *head,
                                    heed_tensor *x, heed_tensor *labels, heed_real smoothing) {
-    bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !r->whole_logits && !heed_is_probing(t);
+    bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
     r->logits = in_blocks ? NULL : heed_linear_apply(head, t, x);
     if (!in_blocks) return model_xent(r, t, labels, smoothing);
     heed_xent_args a = {.smoothing = smoothing};

@@ -10,45 +10,64 @@
 
 const char *heed__decoder_initial(const decoder *m) { return m->init[0] ? m->init : NULL; }
 
-void heed__decoder_read(decoder *m, const heed_config *f) {
-    double std = heed_config_real(f, "init-std");
-    m->fixed = heed__model_is(f, "attention", "none");
-    m->hard = heed_config_bool(f, "hard");
-    if (std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", std);
+const heed_option heed__decoder_options[] = {
+    HEED_ROW(decoder_settings, attention, "attention", "additive",
+             .choices = "additive|dot|scaled|general|none",
+             .help = "f_att; none: one fixed context enters every step"),
+    HEED_ROW(decoder_settings, attention_width, "attention-width", "0", .max = 1 << 16,
+             .help = "additive: inside the alignment network; 0: width"),
+    HEED_ROW(decoder_settings, attention_biases, "attention-biases", "false",
+             .help = "additive: biases of every map, as PyTorch's linear layers have"),
+    HEED_ROW(decoder_settings, key_width, "key-width", "0", .max = 1 << 16,
+             .help = "queries and keys projected to this width; 0: not projected, but dot and "
+                     "scaled project to width if a bidirectional encoder makes the inputs wider"),
+    HEED_ROW(decoder_settings, value_width, "value-width", "0", .max = 1 << 16,
+             .help = "values projected to this width; 0: not projected"),
+    HEED_ROW(decoder_settings, hard, "hard", "false",
+             .help = "all weight on the largest score; its gradient is that of the soft weights, "
+                     "a biased substitute for REINFORCE"),
+    HEED_WHEN("attention-width attention-biases", "attention=additive"),
+    HEED_WHEN("hard key-width value-width", "attention=additive|dot|scaled|general"),
+    {0}};
+
+void heed__decoder_read(decoder *m, const decoder_settings *set) {
+    m->fixed = is(set->attention, "none");
+    m->hard = set->hard;
+    if (set->init_std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", set->init_std);
 }
 
-static heed_attend_args attend_args(const decoder *m, const heed_config *f, int query, int input) {
+static heed_attend_args attend_args(const decoder *m, const decoder_settings *set, int input) {
     static const char *const kinds[] = {"additive", "dot", "scaled", "general"};
-    int kind = 0, inner = heed__model_int(f, "attention-width");
-    while (kind < 3 && !heed__model_is(f, "attention", kinds[kind])) kind++;
+    int kind = 0, query = set->width;
+    while (kind < 3 && !is(set->attention, kinds[kind])) kind++;
     heed_attend_args a = {.kind = (heed_similarity)kind,
                           .query = query,
                           .input = input,
-                          .inner = inner ? inner : query,
-                          .key = heed__model_int(f, "key-width"),
-                          .value = heed__model_int(f, "value-width"),
-                          .all_biases = heed_config_bool(f, "attention-biases"),
+                          .inner = set->attention_width ? set->attention_width : query,
+                          .key = set->key_width,
+                          .value = set->value_width,
+                          .all_biases = set->attention_biases,
                           .hard = m->hard,
                           .init = heed__decoder_initial(m)};
     if ((kind == HEED_DOT || kind == HEED_SCALED_DOT) && query != input && !a.key) a.key = query;
     return a;
 }
 
-bool heed__decoder_init(decoder *m, heed_store *s, const heed_config *f, int layers, int memory,
-                        int vocab) {
-    int width = heed__model_int(f, "width"), value = heed__model_int(f, "value-width");
-    int context = value && !m->fixed ? value : memory;
-    heed_rnn_args cells = heed__model_cells(f, width + context);
-    cells.layers = layers;
+bool heed__decoder_init(decoder *m, heed_store *s, const decoder_settings *set, int layers,
+                        int memory, int vocab) {
+    int context = set->value_width && !m->fixed ? set->value_width : memory;
+    heed_rnn_args cells =
+        heed__cells(&set->cells, set->width + context, set->width, layers, set->dropout);
     cells.init = heed__decoder_initial(m);
     heed_scope(s, "decoder");
-    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(m, f, width, memory));
+    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(m, set, memory));
     m->context = heed_scope(s, "context");
     heed_unscope(s);
     heed_rnn_init(&m->cells, s, "", cells);
     heed_unscope(s);
-    heed_linear_init(&m->head, s, "head",
-                     (heed_linear_args){.in = width + context, .out = vocab, .init = cells.init});
+    heed_linear_init(
+        &m->head, s, "head",
+        (heed_linear_args){.in = set->width + context, .out = vocab, .init = cells.init});
     heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
 }

@@ -10,18 +10,19 @@
 
 #include "common.h"
 
-#define ATTEND_OPTION                                                                              \
-    CHOICE("attention", "additive", "additive|dot|scaled|general|none",                            \
-           "f_att; none: one fixed context enters every step")
-#define ATTEND_MORE                                                                                \
-    WHOLE("attention-width", "0", 0, 1 << 16, "additive: inside the alignment network; 0: width"), \
-        NO("attention-biases", "additive: biases of every map, as PyTorch's linear layers have")
-#define ATTEND_CONDITIONS                                                                          \
-    HEED_WHEN("attention-width attention-biases", "attention=additive"),                           \
-        HEED_WHEN("hard key-width value-width", "attention=additive|dot|scaled|general")
-#define HARD_OPTION                                                                                \
-    NO("hard", "all weight on the largest score; its gradient is that of the soft weights, a "     \
-               "biased substitute for REINFORCE")
+typedef struct {
+    const char *attention;
+    int attention_width;
+    bool attention_biases;
+    int key_width, value_width;
+    bool hard;
+    cell_settings cells;
+    /* Rows of each model. */
+    int width;
+    heed_real dropout;
+    double init_std;
+} decoder_settings;
+extern const heed_option heed__decoder_options[]; /* of the attention */
 
 typedef struct {
     heed_tensor *target; /* (V,d): embeddings */
@@ -45,11 +46,11 @@ typedef struct {
 } decoder_reading;
 
 /* Reads the settings; before heed__decoder_init. */
-void heed__decoder_read(decoder *m, const heed_config *f);
+void heed__decoder_read(decoder *m, const decoder_settings *set);
 /* Makes decoder.* and head: `layers` recurrent layers that attend to vectors of width `memory`, or
  * read a fixed context of that width, and a head for `vocab` tokens. */
-bool heed__decoder_init(decoder *m, heed_store *s, const heed_config *f, int layers, int memory,
-                        int vocab);
+bool heed__decoder_init(decoder *m, heed_store *s, const decoder_settings *set, int layers,
+                        int memory, int vocab);
 /* Initial values of the model's other parameters by the setting init-std; NULL: the default. */
 const char *heed__decoder_initial(const decoder *m);
 /* Sets what r holds of a memory h (B,S,d), pad (B,S) or NULL. */

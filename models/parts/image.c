@@ -1,12 +1,29 @@
 /* image.c -- code shared by the picture models: from a batch to a loss. */
 #include "image.h"
 
-bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f) {
-    m->size = heed__model_int(f, "image-size");
-    m->channels = heed__model_int(f, "channels");
-    m->classes = heed__model_int(f, "classes");
-    m->binary = heed__model_is(f, "head", "binary");
-    m->smoothing = heed__model_real(f, "smoothing");
+const heed_option heed__picture_options[] = {
+    HEED_ROW(picture_settings, size, "image-size", "0", .max = 4096,
+             .help = "side of the pictures in pixels; 0: from the data"),
+    HEED_ROW(picture_settings, channels, "channels", "0", .max = 3,
+             .help = "1: grey, 3: colour; 0: from the data"),
+    {0}};
+
+const heed_option heed__image_options[] = {
+    HEED_ROWS(image_settings, picture, heed__picture_options, ""),
+    HEED_ROW(image_settings, classes, "classes", "0", .max = 1 << 24,
+             .help = "number of classes; 0: from the data"),
+    HEED_ROW(image_settings, head, "head", "softmax", .choices = "softmax|binary",
+             .help = "a neuron per class, or one for two classes"),
+    HEED_ROW(image_settings, smoothing, "smoothing", "0", .max = 0.99,
+             .help = "share of the target spread over all classes, in training"),
+    {0}};
+
+bool heed__picture_read(picture_model *m, heed_ctx *c, const image_settings *set) {
+    m->size = set->picture.size;
+    m->channels = set->picture.channels;
+    m->classes = set->classes;
+    m->binary = is(set->head, "binary");
+    m->smoothing = set->smoothing;
     if (m->size < 1 || m->channels < 1 || m->classes < 1)
         return heed_fail(c, HEED_USAGE,
                          "size of the model is wrong: expected image-size, channels and classes of "

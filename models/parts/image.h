@@ -7,14 +7,18 @@
 
 #include <heed/image.h>
 
-#define PICTURE_OPTIONS                                                                            \
-    WHOLE("image-size", "0", 0, 4096, "side of the pictures in pixels; 0: from the data"),         \
-        WHOLE("channels", "0", 0, 3, "1: grey, 3: colour; 0: from the data")
-#define IMAGE_OPTIONS                                                                              \
-    PICTURE_OPTIONS, WHOLE("classes", "0", 0, 1 << 24, "number of classes; 0: from the data"),     \
-        HEAD_OPTION,                                                                               \
-        NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target spread over all classes, in training")
+typedef struct {
+    int size, channels;
+} picture_settings;
+extern const heed_option heed__picture_options[];
+/* Of classifiers. */
+typedef struct {
+    picture_settings picture;
+    int classes;
+    const char *head;
+    heed_real smoothing;
+} image_settings;
+extern const heed_option heed__image_options[];
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
 typedef struct picture_model picture_model;
@@ -31,7 +35,7 @@ struct picture_model {
 /* The batch's pictures (B,size,size,channels); NULL, with an error, if they have another size. */
 heed_tensor *heed__picture_input(heed_tape *t, const heed_batch *b, int size, int channels);
 /* Reads the settings; fails if the data has not filled in the sizes. */
-bool heed__picture_read(picture_model *m, heed_ctx *c, const heed_config *f);
+bool heed__picture_read(picture_model *m, heed_ctx *c, const image_settings *set);
 /* Makes the output layer for features of this width; init: initial values of weights, or NULL. */
 void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
 

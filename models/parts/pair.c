@@ -1,14 +1,24 @@
 /* pair.c -- code shared by the pair models: from a batch to a loss. */
 #include "pair.h"
 
-bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f) {
-    int source = heed__model_int(f, "source-vocab");
-    m->shared = heed_config_bool(f, "share-vocab");
-    m->vocab = heed__model_int(f, "vocab");
-    m->source_vocab = m->shared || !source ? m->vocab : source;
-    m->len = heed__model_int(f, "block");
-    m->smoothing = heed__model_real(f, "smoothing");
-    m->result.whole_logits = heed__model_on(f, "whole-logits");
+const heed_option heed__pair_options[] = {
+    HEED_ROW(pair_settings, tokens.block, "block", "64", .min = 2, .max = MODEL_STEPS,
+             .help = "tokens in a source, and in a target, at most"),
+    HEED_ROWS(pair_settings, tokens, heed__token_options, ""),
+    HEED_ROW(pair_settings, share_vocab, "share-vocab", "true",
+             .help = "source and target share a vocabulary and embeddings"),
+    HEED_ROW(pair_settings, source_vocab, "source-vocab", "0", .max = 1 << 24,
+             .help = "without share-vocab: upper bound of the source's; 0: as vocab"),
+    HEED_ROW(pair_settings, smoothing, "smoothing", "0", .max = 0.99,
+             .help = "share of the target spread over all tokens, in training"),
+    {0}};
+
+bool heed__pair_read(pair_model *m, heed_ctx *c, const pair_settings *set) {
+    m->shared = set->share_vocab;
+    m->vocab = set->tokens.vocab;
+    m->source_vocab = m->shared || !set->source_vocab ? m->vocab : set->source_vocab;
+    m->len = set->tokens.block;
+    m->smoothing = set->smoothing;
     if (m->vocab >= 1) return true;
     return heed_fail(
         c, HEED_USAGE,

@@ -6,13 +6,13 @@
 
 #include <heed/pairs.h>
 
-#define PAIR_OPTIONS                                                                               \
-    WHOLE("block", "64", 2, MODEL_STEPS, "tokens in a source, and in a target, at most"),          \
-        VOCAB_OPTION, YES("share-vocab", "source and target share a vocabulary and embeddings"),   \
-        WHOLE("source-vocab", "0", 0, 1 << 24,                                                     \
-              "without share-vocab: upper bound of the source's; 0: as vocab"),                    \
-        NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target spread over all tokens, in training")
+typedef struct {
+    token_settings tokens;
+    bool share_vocab;
+    int source_vocab;
+    heed_real smoothing;
+} pair_settings;
+extern const heed_option heed__pair_options[];
 
 /* The plain settings of the benchmarks, and small sizes for the gradient check. */
 #define PAIR_PLAIN "dropout=0 share-vocab=false lr=1e-3 "
@@ -31,7 +31,7 @@ struct pair_model {
 };
 
 /* Reads the settings; fails if the data has not filled in the sizes. */
-bool heed__pair_read(pair_model *m, heed_ctx *c, const heed_config *f);
+bool heed__pair_read(pair_model *m, heed_ctx *c, const pair_settings *set);
 /* Embeddings of both sides, (V,width): embed.token.weight, or embed.{source target}.weight. */
 void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
                            heed_tensor **source, heed_tensor **target);

@@ -53,26 +53,45 @@ static bool refuse_patch(heed_ctx *c, int size, int patch) {
 
 /* ---- parameters ---- */
 
-static void embeddings(patch_encoder *m, heed_store *s, const heed_config *f) {
+const heed_option heed__patch_options[] = {
+    HEED_SHARED(patch_settings, picture.size, "image-size"),
+    HEED_SHARED(patch_settings, picture.channels, "channels"),
+    HEED_ROW(patch_settings, patch, "patch", "0", .max = 4096,
+             .help = "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large "
+                     "ones"),
+    HEED_ROW(patch_settings, pool, "pool", "cls", .choices = "cls|mean",
+             .help = "the head reads a [CLS] token, or the mean of the patches"),
+    HEED_ROW(patch_settings, stack.positions, "positions", "learned",
+             .choices = "learned|sinusoidal|none|rotary",
+             .help = "encoding of positions; sinusoidal: of row and column; rotary: of the place "
+                     "in the sequence, row by row after [CLS]"),
+    HEED_ROWS(patch_settings, stack, heed__stack_options, "width=64 norm-eps=1e-12"),
+    HEED_ROW(patch_settings, stack.final_norm, "final-norm", "true",
+             .help = "layer norm after the last block"),
+    HEED_ROW(patch_settings, stack.scale_residual, "scale-residual", "false",
+             .help = "initial deviation of sublayers' output weights: init-std / sqrt(2 layers)"),
+    {0}};
+
+static void embeddings(patch_encoder *m, heed_store *s, const patch_settings *set) {
     int width = m->stack.width;
-    bool cls = heed__model_is(f, "pool", "cls");
+    bool cls = is(set->pool, "cls");
     heed_scope(s, "embed");
     if (cls)
         m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
                             (int[]){1, 1, width});
     heed_patch_embed_init(&m->patch, s, "patch", m->channels, m->side, width,
                           heed__stack_init_or(&m->stack, NULL));
-    heed_position_init(&m->position, s, "position", heed__patches_positions(f),
+    heed_position_init(&m->position, s, "position", heed__patches_positions(set),
                        heed__patches_count(m) + cls, width);
-    heed_drop_init(&m->drop, s, "drop", heed__model_real(f, "dropout"));
+    heed_drop_init(&m->drop, s, "drop", set->stack.block.dropout);
     heed_unscope(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
     heed_set_rows(s, "embed.position.*", HEED_ROWS_GRID);
 }
 
-heed_position_kind heed__patches_positions(const heed_config *f) {
-    heed_position_kind positions = heed__model_positions(f);
+heed_position_kind heed__patches_positions(const patch_settings *set) {
+    heed_position_kind positions = heed__positions(set->stack.positions);
     return positions == HEED_SINUSOIDAL ? HEED_SINUSOIDAL_2D : positions;
 }
 
@@ -81,22 +100,19 @@ int heed__patches_count(const patch_encoder *m) {
     return across * across;
 }
 
-bool heed__patches_init(patch_encoder *m, heed_store *s, const heed_config *f) {
+bool heed__patches_init(patch_encoder *m, heed_store *s, const patch_settings *set) {
     heed_ctx *c = heed_store_ctx(s);
-    stack_kind kind = {.name = "encoder",
-                       .scale_residual = heed_config_bool(f, "scale-residual"),
-                       .final_norm = heed_config_bool(f, "final-norm")};
-    m->size = heed__model_int(f, "image-size");
-    m->channels = heed__model_int(f, "channels");
-    m->side = heed__model_int(f, "patch");
+    m->size = set->picture.size;
+    m->channels = set->picture.channels;
+    m->side = set->patch;
     if (m->side == 0) {
         m->side = usual_patch(m->size);
         if (!few_patches(m->size, m->side)) return refuse_size(c, m->size, m->side);
     }
     if (m->size % m->side) return refuse_patch(c, m->size, m->side);
-    heed__stack_read(&m->stack, f, kind);
-    embeddings(m, s, f);
-    heed__stack_make(&m->stack, s, f, kind);
+    heed__stack_read(&m->stack, &set->stack);
+    embeddings(m, s, set);
+    heed__stack_make(&m->stack, s, &set->stack, "encoder", false);
     return true;
 }
 

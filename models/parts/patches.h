@@ -3,29 +3,16 @@
 #ifndef MODELS_PATCHES_H
 #define MODELS_PATCHES_H
 
+#include "image.h"
 #include "stack.h"
 
-/* Besides STACK_OPTIONS, INIT_STD and the sizes of pictures. */
-#define PATCH_OPTIONS                                                                              \
-    PATCH_SIDE_OPTION,                                                                             \
-        CHOICE("pool", "cls", "cls|mean",                                                          \
-               "the head reads a [CLS] token, or the mean of the patches"),                        \
-        POSITIONS_OPTION("learned",                                                                \
-                         "encoding of positions; sinusoidal: of row and column; rotary: of "       \
-                         "the place in the sequence, row by row after [CLS]")
-#define PATCH_SIDE_OPTION                                                                          \
-    WHOLE("patch", "0", 0, 4096,                                                                   \
-          "side of a patch in pixels; 0: 4 patches a side of small pictures, 8 of large ones")
-#define PATCH_STACK_OPTIONS                                                                        \
-    STACK_OPTIONS("4", "4", "64", "pre", "gelu", "1e-12"), INIT_STD("0.02"), PATCH_END_OPTIONS
-#define PATCH_END_OPTIONS                                                                          \
-    YES("final-norm", "layer norm after the last block"),                                          \
-        NO("scale-residual",                                                                       \
-           "initial deviation of sublayers' output weights: init-std / sqrt(2 layers)")
-#define PATCH_SETTINGS                                                                             \
-    STACK_SETTINGS                                                                                 \
-    " bias patch pool positions layers width norm-kind norm-eps dropout init-std final-norm "      \
-    "scale-residual"
+typedef struct {
+    picture_settings picture; /* of the model's own rows */
+    int patch;
+    const char *pool;
+    stack_settings stack;
+} patch_settings;
+extern const heed_option heed__patch_options[];
 
 typedef struct {
     int size, channels; /* of the pictures */
@@ -38,9 +25,9 @@ typedef struct {
 } patch_encoder;
 
 /* Makes the parameters embed.*, encoder.N.* and norm.*. False if the patches do not fit. */
-bool heed__patches_init(patch_encoder *m, heed_store *s, const heed_config *f);
+bool heed__patches_init(patch_encoder *m, heed_store *s, const patch_settings *set);
 int heed__patches_count(const patch_encoder *m); /* n */
-heed_position_kind heed__patches_positions(const heed_config *f);
+heed_position_kind heed__patches_positions(const patch_settings *set);
 
 /* x (B,size,size,channels) -> (B,n+1,d), or (B,n,d) without CLS: the last block's output. seen
  * (B,k): rows of the embeddings as (B (n+1), d) that pass through the blocks; NULL: all. */

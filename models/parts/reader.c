@@ -1,63 +1,100 @@
 /* reader.c -- a text encoder: a stack of blocks, recurrent layers, or convolutions. */
 #include "reader.h"
 
-static void convolutions(conv_stack *k, heed_store *s, const heed_config *f) {
-    int width = heed__model_int(f, "width");
-    heed_conv_layer_args a = {.in = width, .out = width, .size = {0, heed__model_int(f, "kernel")}};
-    k->layers = heed__model_int(f, "layers");
-    k->act = heed__model_activation(f, "activation");
-    k->causal = heed_config_bool(f, "causal");
+const heed_option heed__reader_options[] = {
+    HEED_ROW(reader_settings, encoder, "encoder", "attention", .choices = "rnn|attention|conv",
+             .help = "encoder of the text"),
+    HEED_ROWS(reader_settings, text.stack, heed__stack_options, "layers=2 width=64"),
+    HEED_ROWS(reader_settings, cells, heed__cell_options, ""),
+    HEED_ROW(reader_settings, bidirectional, "bidirectional", "true",
+             .help = "bidirectional recurrent layers"),
+    HEED_ROW(reader_settings, kernel, "kernel", "3", .min = 1, .max = 1024,
+             .help = "kernel size of the convolutions, in tokens"),
+    HEED_ROW(reader_settings, causal, "causal", "false",
+             .help = "attention and convolution: no token sees later ones"),
+    HEED_ROW(reader_settings, text.tokens.block, "block", "64", .min = 2, .max = 1 << 20,
+             .help = "tokens in a text, at most"),
+    HEED_ROWS(reader_settings, text, heed__text_options, ""),
+    HEED_ROW(reader_settings, segment_token, "segment-token", "-1", .min = -1, .max = 1 << 24,
+             .help = "tokens after the first of this id are of the second segment; -1: of the "
+                     "first"),
+    HEED_ROW(reader_settings, text.embed_norm, "embed-norm", "false",
+             .help = "layer norm of the embeddings"),
+    HEED_ROW(reader_settings, bracket, "bracket", "false", .help = "texts begin with [CLS]"),
+    HEED_ROW(reader_settings, final_norm, "final-norm", "auto", .choices = "auto|true|false",
+             .help = "layer norm after the last block; auto: with norm pre"),
+    HEED_ROW(reader_settings, classes, "classes", "0", .max = 1 << 24,
+             .help = "number of labels; 0: from the data"),
+    HEED_ROW(reader_settings, smoothing, "smoothing", "0", .max = 0.99,
+             .help = "share of the target spread over all classes, in training"),
+    HEED_WHEN(STACK_SETTINGS " positions init-std final-norm recompute", "encoder=attention"),
+    HEED_WHEN("norm-kind norm-eps activation bias causal", "encoder=attention|conv"),
+    HEED_WHEN("activation", "encoder=conv ff-kind=plain"),
+    HEED_WHEN("segment-token", "token-types!=0|1"),
+    HEED_WHEN("kernel", "encoder=conv"),
+    HEED_WHEN("cell one-bias cell-activation bidirectional", "encoder=rnn"),
+    {0}};
+
+static void convolutions(conv_stack *k, heed_store *s, const reader_settings *set) {
+    const stack_settings *stack = &set->text.stack;
+    int width = stack->width;
+    heed_conv_layer_args a = {.in = width, .out = width, .size = {0, set->kernel}};
+    k->layers = stack->layers;
+    k->act = heed__activation(stack->activation);
+    k->causal = set->causal;
     for (int i = 0; i < k->layers; i++) {
         heed_scope(s, "encoder.%d", i);
-        heed_norm_args norm = heed__model_norm(f, width);
+        heed_norm_args norm = heed__stack_norm_args(stack, width);
         norm.no_bias = false; /* the setting is for attention */
         heed_norm_init(&k->norm[i], s, "norm", norm);
         heed_conv_init(&k->conv[i], s, "conv", a);
-        heed_drop_init(&k->drop[i], s, "drop", heed__model_real(f, "dropout"));
+        heed_drop_init(&k->drop[i], s, "drop", stack->block.dropout);
         heed_unscope(s);
     }
 }
 
-/* As the setting says; by default, that of pre-norm blocks. */
-static bool has_final_norm(const heed_config *f) {
-    if (heed__model_is(f, "final-norm", "auto")) return heed__model_is(f, "norm", "pre");
-    return heed__model_is(f, "final-norm", "true");
+static void attention(block_stack *m, heed_store *s, const reader_settings *set) {
+    stack_settings stack = set->text.stack;
+    stack.final_norm =
+        is(set->final_norm, "auto") ? is(stack.norm, "pre") : is(set->final_norm, "true");
+    heed__stack_read(m, &stack);
+    heed__stack_make(m, s, &stack, "encoder", set->causal);
 }
 
-static void encoder(text_model *m, heed_store *s, const heed_config *f) {
-    bool conv = heed__model_is(f, "encoder", "conv");
-    stack_kind kind = {.name = "encoder",
-                       .causal = heed_config_bool(f, "causal"),
-                       .recurrent = conv,
-                       .final_norm = conv || has_final_norm(f)};
-    m->width = heed__model_int(f, "width");
-    if (conv) convolutions(&m->conv, s, f);
-    if (!heed__model_is(f, "encoder", "rnn")) {
-        heed__stack_read(&m->stack, f, kind);
-        heed__stack_make(&m->stack, s, f, kind);
-        return;
-    }
-    heed_rnn_args a = heed__model_cells(f, m->width);
-    a.bidirectional = heed_config_bool(f, "bidirectional");
+static void recurrent_layers(text_model *m, heed_store *s, const reader_settings *set) {
+    const stack_settings *stack = &set->text.stack;
+    heed_rnn_args a =
+        heed__cells(&set->cells, m->width, m->width, stack->layers, stack->block.dropout);
+    a.bidirectional = set->bidirectional;
     heed_rnn_init(&m->rnn, s, "encoder", a);
     if (a.bidirectional) m->width *= 2;
 }
 
-bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons) {
-    m->vocab = heed__model_int(f, "vocab");
-    m->classes = heed__model_int(f, "classes");
-    m->smoothing = heed__model_real(f, "smoothing");
-    m->separator = heed__model_int(f, "token-types") > 1 ? heed__model_int(f, "segment-token") : -1;
+bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set, int neurons) {
+    bool attends = is(set->encoder, "attention");
+    m->vocab = set->text.tokens.vocab;
+    m->classes = set->classes;
+    m->smoothing = set->smoothing;
+    m->separator = set->text.token_types > 1 ? set->segment_token : -1;
+    m->width = set->text.stack.width;
     if (m->vocab < 1 || m->classes < 1)
         return heed_fail(
             heed_store_ctx(s), HEED_USAGE,
             "size of the model is wrong: expected vocab and classes of at least 1, found %d "
             "and %d; hint: `vocab`, `classes`",
             m->vocab, m->classes);
-    bool attends = heed__model_is(f, "encoder", "attention");
-    heed__embedding_init(&m->embed, s, f, attends ? "normal:0.02" : "normal:1",
-                         attends ? heed__model_positions(f) : HEED_NO_POSITIONS);
-    encoder(m, s, f);
+    heed__embedding_init(&m->embed, s, &set->text, attends ? "normal:0.02" : "normal:1",
+                         attends ? heed__positions(set->text.stack.positions) : HEED_NO_POSITIONS);
+    if (attends)
+        attention(&m->stack, s, set);
+    else if (is(set->encoder, "rnn"))
+        recurrent_layers(m, s, set);
+    else {
+        convolutions(&m->conv, s, set);
+        heed__stack_read(&m->stack, &set->text.stack);
+        heed_norm_init(&m->stack.final_norm, s, "norm",
+                       heed__stack_norm_args(&set->text.stack, m->width));
+    }
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = m->width, .out = neurons});
     heed_set_rows(s, "head.*", HEED_ROWS_CLASSES);
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;

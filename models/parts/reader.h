@@ -7,34 +7,15 @@
 
 #include <heed/pairs.h>
 
-#define READER_OPTIONS                                                                             \
-    CHOICE("encoder", "attention", "rnn|attention|conv", "encoder of the text"),                   \
-        STACK_OPTIONS("2", "4", "64", "pre", "gelu", "1e-5"), INIT_STD("0.02"),                    \
-        CELL_OPTIONS("gru", "rnn|gru|lstm"),                                                       \
-        YES("bidirectional", "bidirectional recurrent layers"),                                    \
-        WHOLE("kernel", "3", 1, 1024, "kernel size of the convolutions, in tokens"),               \
-        NO("causal", "attention and convolution: no token sees later ones"),                       \
-        WHOLE("block", "64", 2, 1 << 20, "tokens in a text, at most"), VOCAB_OPTION,               \
-        POSITIONS_OPTION("learned", "encoding of positions"),                                      \
-        WHOLE("token-types", "0", 0, 1 << 16, "segment embeddings; 0: none"),                      \
-        WHOLE("segment-token", "-1", -1, 1 << 24,                                                  \
-              "tokens after the first of this id are of the second segment; -1: of the first"),    \
-        NO("embed-norm", "layer norm of the embeddings"), NO("bracket", "texts begin with [CLS]"), \
-        CHOICE("final-norm", "auto", "auto|true|false",                                            \
-               "layer norm after the last block; auto: with norm pre"),                            \
-        WHOLE("classes", "0", 0, 1 << 24, "number of labels; 0: from the data"),                   \
-        NUMBER("smoothing", "0", 0, 0.99,                                                          \
-               "share of the target spread over all classes, in training")
-
-#define READER_CONDITIONS                                                                          \
-    HEED_WHEN(STACK_SETTINGS " positions init-std final-norm recompute", "encoder=attention"),     \
-        HEED_WHEN("whole-logits", ""),                                                             \
-        HEED_WHEN("norm-kind norm-eps activation bias causal", "encoder=attention|conv"),          \
-        HEED_WHEN("activation", "encoder=conv ff-kind=plain"),                                     \
-        HEED_WHEN("rope-theta", "positions=rotary"),                                               \
-        HEED_WHEN("segment-token", "token-types!=0|1"), HEED_WHEN("kernel", "encoder=conv"),       \
-        HEED_WHEN("cell one-bias cell-activation bidirectional", "encoder=rnn"),                   \
-        HEED_WHEN("cell-activation", "cell=rnn")
+typedef struct {
+    text_settings text;
+    const char *encoder, *final_norm;
+    cell_settings cells;
+    bool bidirectional, causal, bracket;
+    int kernel, segment_token, classes;
+    heed_real smoothing;
+} reader_settings;
+extern const heed_option heed__reader_options[];
 
 /* Convolutions along the text, each x + drop(act(conv(norm(x)))). */
 typedef struct {
@@ -63,7 +44,7 @@ typedef struct {
 
 /* Makes the encoder; neurons: outputs of the head. Fails if the data has not filled in the sizes.
  */
-bool heed__reader_init(text_model *m, heed_store *s, const heed_config *f, int neurons);
+bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set, int neurons);
 /* x (B,S), pad and types (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of
  * the last recurrent layer at its end, both directions concatenated; without recurrent layers, the
  * mean of all tokens, or the last one. */

@@ -2,16 +2,24 @@
  */
 #include "text.h"
 
-void heed__embedding_init(token_embedding *e, heed_store *s, const heed_config *f, const char *init,
-                          heed_position_kind positions) {
-    int types = heed__model_int(f, "token-types"), width = heed__model_int(f, "width");
+const heed_option heed__text_options[] = {
+    HEED_ROWS(text_settings, tokens, heed__token_options, ""),
+    HEED_ROW(text_settings, stack.positions, "positions", "learned",
+             .choices = "learned|sinusoidal|none|rotary", .help = "encoding of positions"),
+    HEED_ROW(text_settings, token_types, "token-types", "0", .max = 1 << 16,
+             .help = "segment embeddings; 0: none"),
+    {0}};
+
+void heed__embedding_init(token_embedding *e, heed_store *s, const text_settings *set,
+                          const char *init, heed_position_kind positions) {
+    int types = set->token_types, width = set->stack.width;
     heed_scope(s, "embed");
-    e->token = heed_param(s, "token.weight", init, 2, (int[]){heed__model_int(f, "vocab"), width});
-    heed_position_init(&e->position, s, "position", positions, heed__model_int(f, "block"), width);
+    e->token = heed_param(s, "token.weight", init, 2, (int[]){set->tokens.vocab, width});
+    heed_position_init(&e->position, s, "position", positions, set->tokens.block, width);
     if (types) e->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
-    if (heed_config_bool(f, "embed-norm"))
-        heed_norm_init(&e->norm, s, "norm", heed__model_norm(f, width));
-    heed_drop_init(&e->drop, s, "drop", heed__model_real(f, "dropout"));
+    if (set->embed_norm)
+        heed_norm_init(&e->norm, s, "norm", heed__stack_norm_args(&set->stack, width));
+    heed_drop_init(&e->drop, s, "drop", set->stack.block.dropout);
     heed_unscope(s);
     heed_set_rows(s, "embed.token.weight", HEED_ROWS_TOKENS);
 }
@@ -43,19 +51,23 @@ heed_tensor *heed__tokens_pooled(heed_tape *t, heed_tensor *x, const heed_tensor
     return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
 }
 
-bool heed__transformer_init(transformer *m, heed_store *s, const heed_config *f, stack_kind kind) {
+bool heed__transformer_init(transformer *m, heed_store *s, const text_settings *set,
+                            const char *name, bool causal) {
     heed_ctx *c = heed_store_ctx(s);
-    heed__stack_read(&m->stack, f, kind);
-    m->vocab = heed__model_int(f, "vocab");
-    m->len = heed__model_int(f, "block");
-    if (m->vocab < 1 || m->stack.layers < 1 || m->stack.layers > MODEL_LAYERS)
+    heed__stack_read(&m->stack, &set->stack);
+    m->vocab = set->tokens.vocab;
+    m->len = set->tokens.block;
+    if (m->vocab < 1)
         return heed_fail(
             c, HEED_USAGE,
-            "size of the model is wrong: expected vocab of at least 1 and 1 to %d layers, "
-            "found vocab %d, layers %d; hint: `vocab`, `layers`",
-            MODEL_LAYERS, m->vocab, m->stack.layers);
-    heed__embedding_init(&m->embed, s, f, heed__stack_init_or(&m->stack, "normal:0.02"),
-                         kind.recurrent ? HEED_NO_POSITIONS : heed__model_positions(f));
-    heed__stack_make(&m->stack, s, f, kind);
+            "size of the model is wrong: expected vocab of at least 1, found %d; hint: `vocab`",
+            m->vocab);
+    heed__embedding_init(&m->embed, s, set, heed__stack_init_or(&m->stack, "normal:0.02"),
+                         name ? heed__positions(set->stack.positions) : HEED_NO_POSITIONS);
+    if (name)
+        heed__stack_make(&m->stack, s, &set->stack, name, causal);
+    else if (set->stack.final_norm)
+        heed_norm_init(&m->stack.final_norm, s, "norm",
+                       heed__stack_norm_args(&set->stack, m->stack.width));
     return heed_ctx_status(c) == HEED_OK;
 }

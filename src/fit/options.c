@@ -111,10 +111,6 @@ const heed_option heed_fit_options[] = {
      "keep only the inputs of transformer blocks, and compute the blocks again in the backward "
      "pass: the same bits in less memory, in up to a third more time",
      SPEED},
-    {"whole-logits", HEED_BOOL, "false", 0, 0, NULL,
-     "compute a language model's logits for all tokens at once, not for some rows at a time: more "
-     "memory, and the same up to rounding",
-     SPEED},
     HEED_WHEN("lora-alpha lora-targets lora-train", "lora!=0"),
     HEED_WHEN("freeze-steps", "freeze!="),
     HEED_WHEN("step-every step-gamma", "schedule=step"),

@@ -295,7 +295,7 @@ heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables) {
     f->c = c;
     heed__own(c, &f->owned, destroy);
     for (; *tables; tables++) {
-        const char *group = "Settings";
+        const char *group = "Model";
         if (add_table(f, *tables, &group)) continue;
         heed_config_free(f);
         return NULL;

@@ -66,7 +66,7 @@ for list in mlm-nano,nothing mlm-nano, ,; do
 done
 run bench --workload nothing
 refuses 2 "--workload is wrong: expected some of mlm-nano"
-for given in "gpt-tiny --all-rows" "mlp-mnist --recompute" "vit-tiny28 --whole-logits" "mlp-mnist --post-ln" "rnn-attn --mlm-all" \
+for given in "gpt-tiny --all-rows" "mlp-mnist --recompute" "mlp-mnist --post-ln" "rnn-attn --mlm-all" \
     "mlp-mnist,mlm-nano --mlm-all" "gpt-tiny --set rope-theta=3" "gpt-tiny --set optimizer=sgd"; do
     run bench --seconds 0 --warmup-seconds 0 --min-steps 1 --workload $given
     refuses 2 "has no effect here: expected"

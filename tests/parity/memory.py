@@ -17,9 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-MODES = ["", "--recompute", "--whole-logits", "--all-rows", "--precision bf16", "--dropout 0.1",
+MODES = ["", "--recompute", "--all-rows", "--precision bf16", "--dropout 0.1",
          "--accumulate 2", "--optimizer momentum", "--batch 7"]
-BENCH_MODES = MODES[:6] + ["--set attention=explicit"]
+BENCH_MODES = MODES[:5] + ["--set attention=explicit"]
 WORKLOADS = ["mlm-nano", "gpt-tiny", "mlm-small", "vit-tiny28", "vit-cifar", "seq2seq-small",
              "rnn-attn", "mlp-mnist", "gpt-baby"]
 

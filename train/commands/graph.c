@@ -44,12 +44,14 @@ static bool fill_in(heed_config *f) {
 
 /* A run has its own settings; others would be ignored, so they are refused. */
 static bool refuse_settings(program *p) {
-    for (const heed_option *o = p->model->options; o && o->name; o++)
-        if (flag_given(p, o->name))
+    for (int i = 0; i < heed_config_count(p->flags); i++) {
+        const char *value, *key = heed_config_at(p->flags, i, &value)->name;
+        if (heed_option_find(p->model->options, key) && flag_given(p, key))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s cannot be given with a run, which has its own settings: %s; "
                              "hint: `graph %s --%s %s`",
-                             o->name, p->argv[0], p->model->name, o->name, flag_text(p, o->name));
+                             key, p->argv[0], p->model->name, key, value);
+    }
     return true;
 }
 

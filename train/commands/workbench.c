@@ -53,7 +53,7 @@ static bool contains(const char *list, const char *name) {
 }
 
 bool workbench_check(const workbench *w) {
-    static const char step[] = "batch lora lora-alpha lora-targets all-rows recompute whole-logits";
+    static const char step[] = "batch lora lora-alpha lora-targets all-rows recompute";
     for (int i = 0; i < heed_config_count(w->f); i++) {
         const char *key = heed_config_at(w->f, i, NULL)->name;
         if (heed_config_rank(w->f, key) == HEED_FROM_FLAG &&

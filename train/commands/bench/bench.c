@@ -23,8 +23,6 @@ static const heed_option options[] = {
     SWITCH("post-ln", "norm after each sublayer instead of before it", "Workload"),
     SWITCH("all-rows", "compute the last block for all positions, read by the loss or not",
            "Workload"),
-    SWITCH("whole-logits", "language models: all logits at once, not some rows at a time",
-           "Workload"),
     SWITCH("recompute", "compute blocks again in backward instead of keeping their values",
            "Workload"),
     SWITCH("mlm-all", "mlm: loss over every position", "Workload"),
@@ -79,13 +77,9 @@ static const heed_model *workload_model(const program *p, const char *name) {
  */
 static const struct {
     const char *flag, *key, *value;
-} settings[] = {{"dropout", "dropout", NULL},
-                {"post-ln", "norm", "post"},
-                {"mlm-all", "mask-share", "1"},
-                {"all-rows", "all-rows", "true"},
-                {"whole-logits", "whole-logits", "true"},
-                {"recompute", "recompute", "true"},
-                {"lr", "lr", NULL},
+} settings[] = {{"dropout", "dropout", NULL},       {"post-ln", "norm", "post"},
+                {"mlm-all", "mask-share", "1"},     {"all-rows", "all-rows", "true"},
+                {"recompute", "recompute", "true"}, {"lr", "lr", NULL},
                 {"precision", "precision", NULL}};
 
 static bool set_flags(program *p, heed_config *f, const char *name) {

@@ -1,9 +1,40 @@
-/* bert.h -- what is published of the encoder of BERT, for the models that have it. Devlin et al.
- * 2019; names and defaults as in Hugging Face's transformers. */
-#ifndef MODELS_BERT_H
-#define MODELS_BERT_H
+/* published.h -- rows that several maps to transformers share; and what is published of the encoder
+ * of BERT, for the models that have it. Devlin et al. 2019; names and defaults as in Hugging Face's
+ * transformers. */
+#ifndef MODELS_PUBLISHED_H
+#define MODELS_PUBLISHED_H
 
-#include "published.h"
+#include <heed/exchange.h>
+
+/* The maps, one per file, for the member `published` of a heed_model. */
+extern const heed_published heed__gpt_published[], heed__mlm_published[], heed__vit_published[],
+    heed__textcls_published[], heed__tag_published[];
+
+/* The names of transformers for the activations. */
+#define PUBLISHED_ACTIVATIONS                                                                      \
+    "gelu=gelu gelu_new=gelu-tanh gelu_pytorch_tanh=gelu-tanh gelu_fast=gelu-tanh relu=relu "      \
+    "silu=silu swish=silu tanh=tanh sigmoid=sigmoid linear=identity"
+
+/* A key that a setting has; one that has more members; and one that no setting has. */
+#define KEY(name, set, usual)                                                                      \
+    { .key = name, .settings = set, .value = usual }
+#define KEY_WITH(name, set, usual, ...)                                                            \
+    { .key = name, .settings = set, .value = usual, __VA_ARGS__ }
+#define KEY_FIXED(name, usual)                                                                     \
+    { .key = name, .value = usual }
+
+/* A parameter and its tensor; the weight and the bias of a layer or a norm. */
+#define TENSOR_AS(ours, theirs, as)                                                                \
+    { .name = ours, .published = theirs, .form = as }
+#define TENSOR(ours, theirs) TENSOR_AS(ours, theirs, HEED_PUBLISHED_SAME)
+#define TENSORS_AS(ours, theirs, as)                                                               \
+    TENSOR_AS(ours ".weight", theirs ".weight", as), TENSOR(ours ".bias", theirs ".bias")
+#define TENSORS(ours, theirs) TENSORS_AS(ours, theirs, HEED_PUBLISHED_SAME)
+/* Queries, keys and values, of which the parameter has the rows one after the other. */
+#define TENSOR_QKV(ours, layer, q, k, v, what)                                                     \
+    TENSOR(ours what, layer q what " " layer k what " " layer v what)
+
+/* ---- BERT ---- */
 
 #define BERT_SETTINGS     BERT_BODY_SETTINGS "positions=learned "
 #define ROFORMER_SETTINGS BERT_BODY_SETTINGS "positions=rotary rope-theta=10000 "
