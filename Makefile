@@ -108,12 +108,9 @@ FLAGS_avx512  := -DHEED_ISA=avx512 -mtune=skylake-avx512 -mavx512f -mavx512bw -m
 FLAGS_neon    := -DHEED_ISA=neon -ffp-contract=fast
 
 B := build/$(VARIANT)
-# The rooms of the library; those further down the list use those above.
-ROOMS := core kernels ops nn optim text io tokenizer data fit record inspect view exchange
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
-room_objects = $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(foreach r,$(1),$(wildcard src/$(r)/*.c src/$(r)/*/*.c))))
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
-LIB_OBJ     := $(call room_objects,$(ROOMS)) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) \
+LIB_OBJ     := $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(wildcard src/*/*.c src/*/*/*.c))) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) \
     $(addprefix $(B)/,op_table.o layer_table.o optim_table.o page_source.o letters.o models.one.o)
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
@@ -169,33 +166,18 @@ $(B)/man/heed.1: $(B)/heed
 	$(call say,MAN $(@D))$< help --man >$@.new && sed -n 's/^\.BR heed\\-\(.*\) (1)/\1/p' $@.new | sed 's/\\-/ /g' | \
 	    while read -r command; do $< help --man $$command >"$(@D)/heed-$$(echo $$command | tr ' ' -).1" || exit 1; done && mv $@.new $@
 
-# The table of ops is the list of files in src/ops: each defines heed_ops_FILE[].
+# The tables of ops, layers and optimizers are the lists of their files: each defines heed_ops_FILE[], heed_layers_FILE[] or heed_FILE.
+# table(header, type, prefix of a name, suffix, function, files)
+table = mkdir -p $(B) && { echo '\#include $(1)'; for f in $(6); do echo "extern const $(2) $(3)$$f$(4);"; done; \
+    echo 'static const $(2) *const table[] = {'; for f in $(6); do echo "    $(if $(4),,&)$(3)$$f,"; done; echo '    NULL};'; \
+    echo 'const $(2) *const *$(5)(void) { return table; }'; } >$@
 $(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
-	@mkdir -p $(@D)
-	@{ echo '#include <heed/op.h>'; \
-	   for o in $(OPS); do echo "extern const heed_op heed_ops_$$o[];"; done; \
-	   echo 'static const heed_op *const table[] = {'; \
-	   for o in $(OPS); do echo "    heed_ops_$$o,"; done; \
-	   echo '    NULL};'; \
-	   echo 'const heed_op *const *heed_op_table(void) { return table; }'; } > $@
-# The table of layers likewise: each file in src/nn defines heed_layers_FILE[].
+	@$(call table,<heed/op.h>,heed_op,heed_ops_,[],heed_op_table,$(OPS))
 $(B)/layer_table.c: $(wildcard src/nn/*.c) Makefile
-	@mkdir -p $(@D)
-	@{ echo '#include <heed/nn.h>'; \
-	   for l in $(LAYERS); do echo "extern const heed_layer_case heed_layers_$$l[];"; done; \
-	   echo 'static const heed_layer_case *const table[] = {'; \
-	   for l in $(LAYERS); do echo "    heed_layers_$$l,"; done; \
-	   echo '    NULL};'; \
-	   echo 'const heed_layer_case *const *heed_layer_table(void) { return table; }'; } > $@
-# The table of optimizers is the list of the other files in src/optim: each defines heed_FILE.
+	@$(call table,<heed/nn.h>,heed_layer_case,heed_layers_,[],heed_layer_table,$(LAYERS))
 $(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
-	@mkdir -p $(@D)
-	@{ echo '#include "optim/optim.h"'; \
-	   echo 'static const heed_optimizer *const table[] = {'; \
-	   for o in $(OPTIMS); do echo "    &heed_$$o,"; done; \
-	   echo '    NULL};'; \
-	   echo 'const heed_optimizer *const *heed_optimizer_table(void) { return table; }'; \
-	   echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";'; } > $@
+	@$(call table,"optim/optim.h",heed_optimizer,heed_,,heed_optimizer_table,$(OPTIMS))
+	@echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";' >>$@
 # The page's readable sources in parts: the frame with the style sheets (page.css first) up to the data, the scripts
 # (core.js first, each in an element of its own), those of the worked examples, the rest of the frame. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
@@ -239,7 +221,7 @@ $(B)/train/%.o: SIZE := -Og
 endif
 # Rooms in which the gradient check spends no time.
 ifeq ($(VARIANT),f64)
-$(foreach room,text io tokenizer data data/corpus data/image data/pair fit record inspect view exchange,$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := -O1
+$(foreach room,$(filter-out core kernels ops nn optim,$(notdir $(wildcard src/*))),$(B)/src/$(room)/%.o) $(B)/models/%.o: SIZE := -O1
 $(B)/train/%.o: SIZE := -O0
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)

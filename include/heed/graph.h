@@ -48,7 +48,12 @@ typedef struct {
 bool heed_graph_read(const heed_tape *t, heed_graph *out);
 void heed_graph_free(heed_graph *g);
 /* Whether the node is in the group or in one inside it. */
-bool heed_graph_inside(const heed_graph *g, int node, int group);
+static inline bool heed_graph_inside(const heed_graph *g, int node, int group) {
+    if (!g || node < 0 || node >= g->count) return false;
+    int at = g->nodes[node].group;
+    while (at > group) at = g->groups[at].parent;
+    return at == group;
+}
 
 typedef struct {
     const char *title; /* or NULL */

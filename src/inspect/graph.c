@@ -207,13 +207,6 @@ static void find_homes(sorter *s) {
 
 /* ---- boxes ---- */
 
-bool heed_graph_inside(const heed_graph *g, int node, int group) {
-    if (!g || node < 0 || node >= g->count) return false;
-    int at = g->nodes[node].group;
-    while (at > group) at = g->groups[at].parent;
-    return at == group;
-}
-
 /* True if the node depends on an op outside the box that depends on one in it: in the box, it would
  * make the box depend on itself. */
 static bool waits(sorter *s, int node, int group) {

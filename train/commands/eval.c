@@ -2,8 +2,6 @@
 #include "kinds/image.h"
 #include "kinds/pairs.h"
 
-#include <math.h>
-
 static const heed_option options[] = {
     SWITCH("json", "print one JSON object", "Output"),
     WORDS("confusion", "pictures, textcls, tag: write the confusion matrix as a picture", "Output"),
@@ -48,29 +46,6 @@ static const applies uses[] = {{"confusion", names_classes, NULL},
                                {"alignment", reads_pairs, NULL},
                                {"within", reads_pairs, "alignment"},
                                {0}};
-
-void share_interval(double right, double all, double *low, double *high) {
-    double z = 1.959963984540054, p = right / all, z2 = z * z / all;
-    double middle = (p + z2 / 2) / (1 + z2);
-    double half = z / (1 + z2) * sqrt(p * (1 - p) / all + z2 / (4 * all));
-    *low = fmax(0, middle - half);
-    *high = fmin(1, middle + half);
-}
-
-measures measure(const heed_score *s) {
-    double none = (double)NAN;
-    measures m = {.loss = s->weight > 0 ? s->loss / s->weight : none,
-                  .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
-                  .accuracy = s->total > 0 ? s->correct / s->total : none,
-                  .top5 = s->total > 0 ? s->top5 / s->total : none,
-                  .error = s->pixels > 0 ? s->squares / s->pixels : none,
-                  .low = none,
-                  .high = none,
-                  .items = s->weight};
-    m.perplexity = exp(m.loss);
-    if (s->total > 0) share_interval(s->correct, s->total, &m.low, &m.high);
-    return m;
-}
 
 static void eval(program *p) {
     const heed_model *m;

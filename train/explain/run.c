@@ -17,6 +17,23 @@ typedef struct {
     int head;
 } trained;
 
+bool accepts(explaining *e, const char *name) {
+    static const char *const any[] = {"list",  "precision", "seed", "png",  "json",    "patch",
+                                      "whole", "step",      "tex",  "html", "notation"};
+    const heed_config *f = e->p->flags;
+    for (int i = 0; i < heed_config_count(f); i++) {
+        const char *value, *flag = heed_config_at(f, i, &value)->name;
+        bool known = heed_config_rank(f, flag) == HEED_FROM_DEFAULT;
+        for (size_t k = 0; k < sizeof any / sizeof *any; k++) known |= strcmp(any[k], flag) == 0;
+        if (!known)
+            return heed_fail(e->c, HEED_USAGE,
+                             "--%s: example %s has no single head to change; hint: `explain paris` "
+                             "(or lion, mix, store, bias)",
+                             flag, name);
+    }
+    return true;
+}
+
 /* ---- the layer and the head ---- */
 
 static bool choose_layer(trained *t) {

@@ -5,6 +5,7 @@
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
+#include <math.h>
 #include <string.h>
 
 /* "book.txt, validation part" */
@@ -136,4 +137,27 @@ void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t al
     if (done < all)
         fprintf(stderr, "%s %llu of %llu", what, (unsigned long long)done, (unsigned long long)all);
     p->line_open = done < all;
+}
+
+void share_interval(double right, double all, double *low, double *high) {
+    double z = 1.959963984540054, p = right / all, z2 = z * z / all;
+    double middle = (p + z2 / 2) / (1 + z2);
+    double half = z / (1 + z2) * sqrt(p * (1 - p) / all + z2 / (4 * all));
+    *low = fmax(0, middle - half);
+    *high = fmin(1, middle + half);
+}
+
+measures measure(const heed_score *s) {
+    double none = (double)NAN;
+    measures m = {.loss = s->weight > 0 ? s->loss / s->weight : none,
+                  .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
+                  .accuracy = s->total > 0 ? s->correct / s->total : none,
+                  .top5 = s->total > 0 ? s->top5 / s->total : none,
+                  .error = s->pixels > 0 ? s->squares / s->pixels : none,
+                  .low = none,
+                  .high = none,
+                  .items = s->weight};
+    m.perplexity = exp(m.loss);
+    if (s->total > 0) share_interval(s->correct, s->total, &m.low, &m.high);
+    return m;
 }
