@@ -101,11 +101,12 @@ void heed_clear(heed_ctx *c) {
     heed__monitor_leave(c->lock);
 }
 
-/* Shows FOLDER/NAME for FOLDER HEED_INSIDE NAME. */
+/* Shows FOLDER/NAME for FOLDER HEED_INSIDE NAME, also if FOLDER ends in "/" or "/.". */
 static void show_paths(char *text) {
-    while ((text = strstr(text, HEED_INSIDE))) {
+    for (char *start = text; (text = strstr(text, HEED_INSIDE));) {
         const char *name = text + strlen(HEED_INSIDE);
-        name += strspn(name, "/");
+        while (*name == '/' || strncmp(name, "./", 2) == 0) name++;
+        while (text > start && text[-1] == '/') text--;
         memmove(++text, name, strlen(name) + 1);
     }
 }

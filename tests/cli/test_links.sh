@@ -109,6 +109,10 @@ ln -s "$PWD/outside/secret" R/tokenizer.json
 run tokenizer info R
 refuses 3 "expected a plain file"
 hides SECRET
+run info R/
+refuses 3 "cannot read R/tokenizer.json: "
+run info R/.
+hides "//"
 number=0
 try gpt info R
 try gpt info R --config
