@@ -349,7 +349,7 @@ status 0
 run data check gpt cut.txt --tokenizer word --packing lines --block 9
 says "1 line is cut at --block 9"
 run train gpt cut.txt -o cut --tokenizer word --packing lines --block 9 --steps 1
-warns "1 line is longer than the block and was cut"
+warns "1 line is cut at --block 9"
 run data check gpt cut.txt --tokenizer word --packing lines --block 4
 says "61 lines are cut at --block 4"
 

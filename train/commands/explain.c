@@ -148,6 +148,7 @@ static void make_list(explaining *e, bool own) {
 static void show_json(explaining *e, bool own) {
     json_t *o = e->head ? worked_json(e) : json_pack("{s:o}", "example", json_text(e->name));
     if (own) json_object_set_new(o, "steps", list_json(e));
+    if (!e->head) put_weights_json(e, o);
     if (flag_on(e->p, "backward")) json_object_set_new(o, "backward", backward_json(e));
     print_exact(e, o);
 }

@@ -204,6 +204,7 @@ void draw_words(heed_text *out, const text_style *s, words_style how, const char
 
 void list_text(explaining *e); /* appends it to e->out; with --step the reader is asked */
 json_t *list_json(const explaining *e);
+void put_weights_json(const explaining *e, json_t *o);
 bool write_png(explaining *e, const char *path);
 bool write_tex(explaining *e, const char *path);
 bool write_html(explaining *e, const char *path);

@@ -360,6 +360,30 @@ json_t *list_json(const explaining *e) {
     return list;
 }
 
+/* The weights of attention that a list without a head shows, (heads, queries, keys), as a viewer
+ * reads them: the pictures of the first step that has some. Nothing for other lists. */
+void put_weights_json(const explaining *e, json_t *o) {
+    if (!e->unit || strcmp(e->unit, "weight") != 0) return;
+    for (const lesson_step *s = e->list; s < e->list + e->count; s++) {
+        json_t *heads = json_array();
+        const matrix_view *first = NULL;
+        for (const matrix_view *v = s->view; v < s->view + s->count; v++) {
+            if (!v->picture || !v->row_labels || !v->col_labels) continue;
+            if (!first) first = v;
+            if (v->m.rows == first->m.rows && v->m.cols == first->m.cols)
+                json_array_append_new(heads, matrix_json(&v->m));
+        }
+        if (first) {
+            json_object_set_new(o, "tokens", labels_json(first->row_labels, first->m.rows));
+            if (first->col_labels != first->row_labels)
+                json_object_set_new(o, "sources", labels_json(first->col_labels, first->m.cols));
+            json_object_set(o, "weights", heads);
+        }
+        json_decref(heads);
+        if (first) return;
+    }
+}
+
 void print_exact(explaining *e, json_t *v) {
     if (!write_json(stdout, v, 17)) heed_fail(e->c, HEED_FAILED, "cannot write the result as JSON");
     json_decref(v);
