@@ -61,11 +61,17 @@ typedef struct heed_option {
 
 /* Rows bound to the members of a struct, which heed_config_bind fills:
  *
- *     typedef struct { int layers; double beta; bool tie; const char *norm; block_settings mlp; }
- * net; static const heed_option rows[] = { HEED_ROW(net, layers, "layers", "2", .min = 1, .max =
- * 64, .help = "blocks"), HEED_ROW(net, norm, "norm", "pre", .choices = "pre|post", .help = "where
- * the norm is"), HEED_ROWS(net, mlp, block_rows, "activation=relu"), HEED_SHARED(net, seed,
- * "seed"), HEED_WHEN("beta", "norm=pre tie=false"), ..., {0}};
+ *     typedef struct {
+ *         int layers;
+ *         const char *norm;
+ *         block_settings mlp;
+ *     } net;
+ *     static const heed_option rows[] = {
+ *         HEED_ROW(net, layers, "layers", "2", .min = 1, .max = 64, .help = "blocks"),
+ *         HEED_ROW(net, norm, "norm", "pre", .choices = "pre|post", .help = "where it is"),
+ *         HEED_ROWS(net, mlp, block_rows, "activation=relu"),
+ *         HEED_WHEN("layers", "norm=pre"),
+ *         {0}};
  *
  * The kind is that of the member: int64_t or int; double or float; bool; const char *. A member of
  * another type does not compile. */

@@ -123,7 +123,11 @@ typedef struct {
 } regression;
 
 static const heed_option settings[] = {
-    {"inputs", HEED_INT, "0", 0, 1 << 20, NULL, "numbers that are read; 0: from the data", "Model"},
+    {.name = "inputs",
+     .value = "0",
+     .max = 1 << 20,
+     .help = "numbers that are read; 0: from the data",
+     .group = "Model"},
     {0}};
 
 static bool init(void *self, heed_store *s, const void *f) {

@@ -17,8 +17,8 @@ typedef struct {
     int32_t y[MOST_ROWS];
 } tiny;
 
-#define ROW(name, value)                                                                           \
-    { name, HEED_INT, value, 0, 1 << 24, NULL, name, "Model" }
+#define ROW(key, initial)                                                                          \
+    { .name = key, .value = initial, .max = 1 << 24, .help = key, .group = "Model" }
 #define LENGTH(f, key) ((int)heed_config_int(f, key))
 
 static void init_attn(heed_mha *l, heed_store *s, const char *name, int width, heed_mha_args a) {
