@@ -19,7 +19,7 @@ holds cmp -s out cached
 
 run explain llama "Rome is" --layer 2 --head 3
 status 0
-says "Heads 3 to 4 share their keys and values"
+says "share their keys and values; their queries differ"
 says "6. Positions: Q_R, K_R"
 says "7. Scores: raw = Q_R K_R'"
 says "X above is RMS norm(stream)"
@@ -52,7 +52,7 @@ says "22. Queries: dQ is dQ_R rotated back"
 run explain llama "Rome is" --exercise
 says "They are given."
 run explain llama "Rome is" --tex rome.tex
-holds grep -qF 'rotated by its place, $\theta = 10000$' rome.tex
+holds grep -qF 'and theta = 10000' rome.tex
 sed 's/"rotary": *[0-9.]*/"rotary": -1/' rome.json >bad.json
 run explain --from bad.json
 refuses 3 "rotary is wrong: bad.json: expected a number above 0, theta"
