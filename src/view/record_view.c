@@ -25,6 +25,7 @@ static int number_of(const heed_record_block *b, int head) {
 }
 
 const char *heed_head_words(const heed_record_block *b, int head, char text[HEED_WORDS]) {
+    if (!b || !text) return "";
     bool kept = b->heads == 1 && b->head; /* only this head of several was kept */
     if (head >= 0 || kept)
         snprintf(text, HEED_WORDS, "head %d", number_of(b, kept ? 0 : head));
@@ -37,6 +38,7 @@ const char *heed_head_words(const heed_record_block *b, int head, char text[HEED
 }
 
 const char *heed_place_words(const heed_record_axis *a, int at, char text[HEED_WORDS]) {
+    if (!a || !text) return "";
     heed_text label = {.c = NULL};
     heed_label_text(a->labels[at], 40, &label);
     const char *own = label.s ? label.s : "";
@@ -51,6 +53,7 @@ const char *heed_place_words(const heed_record_axis *a, int at, char text[HEED_W
 }
 
 const char *heed_focus_words(const heed_record_view *v, char text[HEED_WORDS]) {
+    if (!v || !v->block || !text) return "";
     char layers[40] = "";
     bool passed = v->focus.score < 0.5 && v->focus.positional < v->focus.score;
     if (v->focus.count > v->block->heads)
@@ -67,6 +70,7 @@ static const char *layer_words(const heed_record_view *v, char text[HEED_WORDS])
 }
 
 const char *heed_view_words(const heed_record_view *v, int head, char text[HEED_WORDS]) {
+    if (!v || !v->block || !text) return "";
     char what[HEED_WORDS], where[HEED_WORDS], why[HEED_WORDS];
     bool focused = !v->chosen && head >= 0 && head == v->focus.head && v->focus.count > 1;
     snprintf(text, HEED_WORDS, "%.60s, %.48s%s%.120s%s", layer_words(v, where),
@@ -112,7 +116,7 @@ heed_record_view heed_record_view_of(const heed_record *r, int query) {
 /* ---- maps ---- */
 
 bool heed_map_is_main(const heed_record_map *m) {
-    return m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
+    return m && m->layer < 0 && m->head < 0 && !strstr(m->name, "log-odds");
 }
 
 /* What its values measure; NULL: shares of attention, as rollout's. */
@@ -128,7 +132,7 @@ static bool has_words(const heed_record_view *v) {
 }
 
 bool heed_view_shows(const heed_record_view *v, const heed_record_map *m) {
-    return heed_map_is_main(m) && m->keys == v->block->keys &&
+    return v && v->block && heed_map_is_main(m) && m->keys == v->block->keys &&
            (is_over(v) ||
             (m->queries == v->block->queries && (v->block->stack != HEED_CROSS || v->query >= 0)));
 }
@@ -140,6 +144,7 @@ static bool shows_maps(const heed_record_view *v) {
 }
 
 int heed_view_query(const heed_record_view *v) {
+    if (!v || !v->record || !v->block) return -1;
     const heed_record *r = v->record;
     const heed_record_guess *last = r->guess_count ? &r->guesses[r->guess_count - 1] : NULL;
     return v->query < 0 && last && last->axis == v->block->queries ? last->query : v->query;
@@ -150,6 +155,7 @@ int heed_view_query(const heed_record_view *v) {
 heed_real heed_fused_weight(const heed_real *weights, int heads, size_t square, int head,
                             size_t at) {
     double sum = 0, most = 0;
+    if (!weights) return 0;
     if (head >= 0) return weights[(size_t)head * square + at];
     for (int h = 0; h < heads; h++) {
         double x = (double)weights[(size_t)h * square + at];

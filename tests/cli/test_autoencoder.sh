@@ -138,7 +138,7 @@ says "wrote features.png"
 mkdir flat && cp png/train/*/*.png flat
 run train autoencoder flat -o plain --code 3 --depth 1 --batch 20 --kind conv --filters 4 --steps 2
 status 0
-warns "1: unlabelled"
+holds grep -q "folder, 1 class$" err
 warns "18 for training, 2 for validation"
 holds grep -q '^flip = 0$' plain/config.conf
 run eval plain flat --code plain.png --csv plain.csv

@@ -156,7 +156,7 @@ refuses 2 'unknown command café \x1b[2J'
 cp facts.txt "odd$esc[2J.txt"
 run train gpt "odd$esc[2J.txt" -o odd $SMALL
 status 0
-warns 'odd\x1b[2J.txt: '
+warns 'odd\x1b[2J.txt'
 hides "$esc"
 mkdir -p pictures/train/a pictures/train/b
 for class in a b; do echo text >"pictures/train/$class/1$esc[2J.png"; done

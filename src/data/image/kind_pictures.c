@@ -256,6 +256,7 @@ static void add_strength(heed_text *out, const char *format, double v) {
 }
 
 void heed_augment_text(const heed_augment *a, heed_text *out) {
+    if (!a || !out) return;
     add_strength(out, "flip %.3g", a->flip);
     add_strength(out, "pad %.0f", a->pad);
     add_strength(out, "scale %.3g", a->scale);
@@ -422,7 +423,8 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     const size_t *n = a->count;
     char n1[32], n2[32], n3[32];
     heed_text *o = &out->json;
-    heed_fact_add(out, HEED_FACT, "kind", "%s, %d classes", a->kind, a->classes);
+    heed_fact_add(out, HEED_FACT, "kind", "%s, %d class%s", a->kind, a->classes,
+                  a->classes == 1 ? "" : "es");
     heed_fact_add(out, HEED_FACT, "pictures", "%s for training, %s for validation, %s for the test",
                   heed_format_count(n1, n[HEED_TRAIN_PART]),
                   n[HEED_VAL_PART] ? heed_format_count(n2, n[HEED_VAL_PART]) : "none",
