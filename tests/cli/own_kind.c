@@ -122,13 +122,12 @@ typedef struct {
     int inputs;
 } regression;
 
-static const heed_option settings[] = {
-    {.name = "inputs",
-     .value = "0",
-     .max = 1 << 20,
-     .help = "numbers that are read; 0: from the data",
-     .group = "Model"},
-    {0}};
+static const heed_option settings[] = {{.name = "inputs",
+                                        .value = "0",
+                                        .max = 1 << 20,
+                                        .help = "numbers that are read; 0: from the data",
+                                        .group = "Model"},
+                                       {0}};
 
 static bool init(void *self, heed_store *s, const void *f) {
     regression *m = self;
