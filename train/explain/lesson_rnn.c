@@ -254,6 +254,24 @@ static void add_parameters(explaining *e, const char *title, const char *const n
                  NULL, NULL);
 }
 
+/* (2,n): the first moment at which the encoder's rows, and those of an attention layer, can be
+ * computed. A cell waits for its input and for the cell before it, of the last layer for all. */
+static heed_matrix moments(explaining *e, const heed_rnn *f, int n) {
+    heed_matrix m = matrix_new(e, 2, n);
+    for (int i = 0; i < n; i++) m.x[n + i] = 1;
+    for (int layer = 0; layer < f->args.layers || layer == 0; layer++) {
+        heed_matrix back = matrix_new(e, 1, n);
+        for (int i = n - 1; i >= 0; i--)
+            back.x[i] = 1 + fmax(m.x[i], i < n - 1 ? back.x[i + 1] : 0);
+        double before = 0;
+        for (int i = 0; i < n; i++) {
+            before = 1 + fmax(m.x[i], before);
+            m.x[i] = f->args.bidirectional ? fmax(before, back.x[i]) : before;
+        }
+    }
+    return m;
+}
+
 /* Labels of the inputs, of the outputs before, and of the numbers of y; or, instead of the last,
  * `best`: the most probable token of each step. */
 static void add_steps(explaining *e, const recurrent_layers *l, const recurrence *r,
@@ -278,18 +296,19 @@ static void add_steps(explaining *e, const recurrent_layers *l, const recurrence
     s->after = number_of(e, l, r);
     show_part(e, "x", r->x, sources, NULL, wide);
     show_part(e, "h", r->h, sources, NULL, wide);
-    heed_matrix moment = matrix_new(e, 2, n);
-    for (int i = 0; i < n; i++) moment.x[i] = i + 1, moment.x[n + i] = 1;
+    heed_matrix moment = moments(e, &l->encoder, n);
+    double last = 0;
+    for (int i = 0; i < n; i++) last = fmax(last, moment.x[i]);
     s = add_step(e, "What waits for what", NULL,
                  "The first moment at which each row can be computed, if everything that is ready "
                  "is computed at once.");
     show(e, "", "moment", moment, waits, sources)->most_cols = e->most_tokens;
     s->after = text_of(
         e,
-        "Look at h: the steps of a recurrence cannot run in parallel, so its moments are 1 to %d, "
+        "Look at h: the steps of a recurrence cannot run in parallel, so its last moment is %.0f, "
         "however many processors there are. The %d states of the decoder follow one by one as "
         "well. The rows of an attention layer do not wait for each other.",
-        n, r->s.rows);
+        last, r->s.rows);
     add_step(e, "From the final state", copied ? "s[0] = h[T]" : "s[0] = tanh(W h[T] + b)",
              text_of(e,
                      "The decoder begins at %sthe encoder's last state. (Notes that say \"initial "
@@ -318,8 +337,8 @@ static void add_steps(explaining *e, const recurrent_layers *l, const recurrence
     show_part(e, "y[t-1]", r->y_in, tokens, NULL, wide);
     show_part(e, "s", r->s, tokens, NULL, wide);
     add_step(e, "Output",
-             fixed ? "y[t] = softmax(W_hy [s[t] ; c] + b_y)"
-                   : "y[t] = softmax(W_hy [s[t] ; c[t]] + b_y)",
+             text_of(e, "y[t] = softmax(W_hy [s[t] ; %s]%s)", fixed ? "c" : "c[t]",
+                     l->head.b ? " + b_y" : ""),
              best ? "The most probable next token of each step, and its probability."
                   : "A probability for each word of the vocabulary.");
     heed_matrix p = matrix_new(e, r->y.rows, 1);

@@ -75,12 +75,15 @@ static void add_gets(explaining *e) {
         a.hard = k == 0;
         out.x[k] = get(e, &a, shares.x + k * ENTRIES);
     }
-    add_step(e, "get(orange)", NULL,
-             "The hard get returns the value of the one key with the largest dot product, as a "
-             "dictionary does: one weight is 1, the others are 0. The soft get adds up all values, "
-             "weighted by the softmax of beta times the dot products. Look at orange: the hard get "
-             "returns the value of red; the soft get lies between the values, and its gradient "
-             "reaches every key.");
+    add_step(
+        e, "get(orange)", NULL,
+        "As numbers for green and red, green is (1, 0), yellow (0.6, 0.8), red (0, 1) and orange "
+        "(0.28, 0.96). The hard get returns the value of the one key with the largest dot product, "
+        "as a "
+        "dictionary does: one weight is 1, the others are 0. The soft get adds up all values, "
+        "weighted by the softmax of beta times the dot products. Look at orange: the hard get "
+        "returns the value of red; the soft get lies between the values, and its gradient "
+        "reaches every key.");
     show(e, "", "get(orange)", shares, rows, colours);
     show(e, "", "result", out, rows, ripe);
 }
