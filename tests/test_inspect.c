@@ -674,9 +674,10 @@ TEST(inspect_overlay_of_fused_heads_and_shares_has_scales_of_its_own) {
     static unsigned char black[28 * 28];
     heed_real values[] = {0.1f, 0.6f, 0.2f, 0.1f, 0, 1, 0, 0, 0.1f, 0.6f, 0.2f, 0.1f};
     heed_heatmap o = patches_over(black, values, 3);
+    const heed_real ends[] = {0.6f, 0, 0.6f};
     o.shares = (const bool[]){true, true, true};
     for (int apart = 0; apart < 2; apart++) {
-        if (apart) o.ends = (const heed_real[]){0.6f, 0, 0.6f};
+        if (apart) o.ends = ends;
         heed_picture p = drawn(c, &o);
         CHECK(pixels_of(&p, DARK) == (apart ? 3 : 1) * 112 * 112);
         CHECK(pixels_of(&p, ORANGE) == 0);

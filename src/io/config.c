@@ -145,7 +145,8 @@ static char *canonical(heed_ctx *c, const setting *s, const char *text) {
 
 static bool put_setting(heed_config *f, setting *s, const char *text, const char *where,
                         heed_rank rank) {
-    setting now = {.o = s->o, .group = s->group, .initial = s->initial, .rank = rank};
+    setting now = {
+        .o = s->o, .group = s->group, .initial = s->initial, .own = s->own, .rank = rank};
     size_t n = strlen(text);
     if (n > HEED__VALUE_LIMIT || heed_utf8_valid(text, n) < n)
         return heed_fail(f->c, status_of(rank),
