@@ -44,9 +44,9 @@ int main(int argc, char **argv) {
     heed_options options = {.seed = 1};
     heed_train_args how = {.model = &heed_model_gpt,
                            .data = argv[1],
-                           .run = argv[2],
                            .settings = "tokenizer=word layers=2 heads=2 width=32 block=8 "
                                        "packing=lines batch=8 steps=100",
+                           .run = argv[2],
                            .force = true,
                            .report = report};
     heed_ctx *c = heed_open(&options);

@@ -173,13 +173,13 @@ def captions_of(y, count):
 
 
 def write_png(path, x):
-    """A picture (height, width, channels) of bytes."""
+    """A picture (height, width, channels) of bytes, uncompressed: the size of the file is about that of the picture in memory."""
     height, width, channels = x.shape
     rows = np.zeros((height, 1 + width * channels), np.uint8)  # each begins with the number of its filter, none
     rows[:, 1:] = x.reshape(height, -1)
     with open(path, "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n")
-        for name, data in ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows.tobytes(), 1)), (b"IEND", b"")):
+        for name, data in ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows.tobytes(), 0)), (b"IEND", b"")):
             f.write(struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)))
 
 

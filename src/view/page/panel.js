@@ -264,6 +264,7 @@
         heed.id("help-views").replaceChildren(...heed.shown().flatMap(
             (v) => [heed.el("dt", {text: v.title}), heed.el("dd", {text: v.help})]));
         heed.id("help").showModal();
+        heed.id("help-title").focus();
     };
     heed.dressPage = () => {
         for (const [event, on] of [["beforeprint", true], ["afterprint", false]])
