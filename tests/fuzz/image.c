@@ -72,7 +72,7 @@ static void make_png(const uint8_t *data, size_t n) {
     require(compress(packed, &capacity, data + used, (uLong)(n - used)) == Z_OK);
     at += put_chunk(file + at, "IDAT", packed, capacity);
     at += put_chunk(file + at, "IEND", NULL, 0);
-    check(file, at, NULL);
+    check(file, at);
 }
 
 /* Three bytes a change: where, and to what. */
