@@ -185,6 +185,8 @@ TEST(pairs_refuse_csv) {
         {"one,two\na,b\n", "one", "`columns` is wrong: expected two names"},
         {"one,two\na,b\n", "one,one", "`columns` is wrong"},
         {"one,two\na,b\n", "1,2,3", "`columns` is wrong"},
+        {"text,label\na,b\n", "text,1", "found column 1 twice"},
+        {"one,two\na,b\n", "1,01", "found column 1 twice"},
         {"text,label\n", NULL, "a.csv: expected some below the names of the columns"},
         {"a\xFF,b\n", NULL, "a.csv"},
     };
@@ -302,7 +304,8 @@ TEST(pairs_read_conll) {
                 HEED_DATA, "a.conll:2: expected 2 columns in every line, found 1");
     heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
     CHECK_FAILS(c, open_text(c, "a.conll", "a B C X\n", wrong), HEED_USAGE,
-                "a CoNLL file of 4 columns: expected the numbers of word and label; hint: `columns "
+                "a CoNLL file of 4 columns: expected the numbers of word and label, two columns; "
+                "hint: `columns "
                 "= 1,4`");
     CLOSE(c);
 }

@@ -38,6 +38,9 @@ TEST(table_reads_what_others_write) {
         /* quotes that were never quoted */
         {"a.tsv", "neg\t\"Hello,\" he said.\npos\tGo on\nneg\t\"I am tired,\npos\tand go.\"\n",
          "4 and go.\"|pos", 4, HEED_CLASSES},
+        {"a.tsv", "neg\t\"I am tired,\npos\tand go.\"\nneg\tx\npos\ty\n", "4 y|pos", 4,
+         HEED_CLASSES},
+        {"a.tsv", "PUNCT\t\"\nNOUN\tcat\nPUNCT\t\"\n", "3 \"|PUNCT", 3, HEED_CLASSES},
         {"a.tsv", "go\tva\n\"Go!\"\t\"Va \xC2\xBB\n", "2 \"Go!\"|\"Va \xC2\xBB", 2,
          HEED_TRANSLATION},
         {"a.csv", "\xEF\xBB\xBFText;Label\r\na;x\r\n\"b; \"\"c\"\"\";y\r\n", "3 b; \"c\"|y", 2,

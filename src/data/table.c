@@ -506,8 +506,14 @@ static bool choose_given(heed__table *t, const heed__cut *names, size_t count) {
                (!no && numbered == all &&
                 (known_names || means(t->schema, HEED__SOURCE, names[t->column[0]], false)));
     for (size_t i = 0; i < all; i++) {
-        if (at[i] < count) t->column[i] = at[i];
+        if (at[i] < count && (named == all || numbered < all)) t->column[i] = at[i];
         if (t->column[i] >= count) return lacks(t, !no);
+        for (size_t j = 0; j < i; j++)
+            if (t->column[i] == t->column[j])
+                return heed_fail(t->c, HEED_USAGE,
+                                 "`%scolumns = %s`: expected different columns, found column %zu "
+                                 "twice",
+                                 t->prefix, t->columns, t->column[i] + 1);
     }
     return named == 0 || are_unique(t, names, count);
 }

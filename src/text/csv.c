@@ -36,23 +36,42 @@ static bool is_blank(const heed_csv *r, char c) {
     return c == ' ' || (c == '\t' && r->separator != c);
 }
 
+/* Whether all lines have as many separators, those in quotes counted. */
+static bool is_regular(const heed_csv *r) {
+    size_t first = SIZE_MAX;
+    for (const char *s = r->at, *end; s < r->end; s = end + 1) {
+        size_t count = 0;
+        end = memchr(s, '\n', (size_t)(r->end - s));
+        if (!end) end = r->end;
+        for (const char *at = s; at < end; at++) count += *at == r->separator;
+        if (end - s < 1 + (end > s && end[-1] == '\r')) continue; /* an empty line */
+        if (first == SIZE_MAX) first = count;
+        if (count != first) return false;
+    }
+    return true;
+}
+
 /* Whether the quotes of a text of tabs are those of RFC 4180: around whole fields, and doubled
- * within. Texts that were never quoted have others, which are text. */
+ * within. Texts that were never quoted have others, which are text; also if one at the start of a
+ * field and one at the end of a field of a later line seem to be a pair. */
 static bool are_quotes(const heed_csv *r) {
-    bool start = true;
+    bool start = true, spans = false;
     for (const char *s = r->at; s < r->end; s++) {
         if (*s == '"' && !start) return false;
         if (*s != '"') {
             start = *s == r->separator || *s == '\n' || (start && *s == ' ');
             continue;
         }
-        for (s++; s < r->end && (*s != '"' || s[1] == '"'); s++) s += *s == '"';
+        for (s++; s < r->end && (*s != '"' || s[1] == '"'); s++) {
+            spans = spans || *s == '\n';
+            s += *s == '"';
+        }
         if (s >= r->end) return false;
         s += s[1] == '\r' ? 2 : 1;
         if (s < r->end && *s != r->separator && *s != '\n') return false;
         start = true;
     }
-    return true;
+    return !spans || !is_regular(r);
 }
 
 bool heed_csv_open(heed_csv *r, heed_ctx *c, const char *what, const char *path, char *text,

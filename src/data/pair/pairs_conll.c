@@ -139,13 +139,14 @@ static bool choose_columns(const heed__line *l, form *f) {
         f->column[HEED__SOURCE] = place_of(f, given, (size_t)(comma - given));
         f->column[HEED__TARGET] = place_of(f, comma + 1, strlen(comma + 1));
     }
-    bool there =
-        comma && f->column[HEED__SOURCE] < f->columns && f->column[HEED__TARGET] < f->columns;
+    bool there = comma && f->column[HEED__SOURCE] < f->columns &&
+                 f->column[HEED__TARGET] < f->columns &&
+                 f->column[HEED__SOURCE] != f->column[HEED__TARGET];
     char hint[24];
     snprintf(hint, sizeof hint, "%d,%zu", f->ud ? 2 : 1, f->ud ? (size_t)4 : f->columns);
     return there || heed_fail(l->k->c, HEED_USAGE,
                               "`%scolumns = %s`: %s is a CoNLL file of %zu columns: expected the "
-                              "numbers of word and label%s; hint: `%scolumns = %s`",
+                              "numbers of word and label, two columns%s; hint: `%scolumns = %s`",
                               l->table.prefix, given, l->path, f->columns,
                               f->ud ? ", or names such as form,upos" : "", l->table.prefix, hint);
 }
