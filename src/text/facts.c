@@ -8,16 +8,17 @@
 #include <string.h>
 
 bool heed_fact_add(heed_facts *f, heed_fact_kind kind, const char *label, const char *format, ...) {
-    char text[2048];
-    va_list list;
-    if (!f || !format) return false;
+    va_list list, again;
+    if (!f || !format || !heed__grow(f->c, &f->list, &f->capacity, f->count + 1, sizeof *f->list))
+        return false;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (!heed__grow(f->c, &f->list, &f->capacity, f->count + 1, sizeof *f->list)) return false;
+    va_copy(again, list);
+    size_t n = (size_t)vsnprintf(NULL, 0, format, list) + 1;
     heed_fact *one = &f->list[f->count++];
-    *one =
-        (heed_fact){kind, heed__copy_text(f->c, label ? label : ""), heed__copy_text(f->c, text)};
+    *one = (heed_fact){kind, heed__copy_text(f->c, label ? label : ""), heed__alloc(f->c, n)};
+    if (one->text) vsnprintf(one->text, n, format, again);
+    va_end(again);
+    va_end(list);
     return one->label && one->text;
 }
 

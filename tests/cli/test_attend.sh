@@ -401,6 +401,8 @@ holds grep -q '>attention of \[CLS\], layer 2 of 2 (other measures: the whole mo
 if grep -q '>rollout: 0 to 0' patches.svg; then fail "one scale twice"; else pass; fi
 holds test "$(grep -o 'http[^"]*' patches.svg)" = http://www.w3.org/2000/svg
 holds grep -q ">Darker is more. $NOTE" patches.svg
+run attend vit "$one" --svg gradient.svg --gradient
+holds grep -q '>0 to [0-9.e-]*<' gradient.svg # below the panel, not -0
 two=$(find png/test -name '*.png' | sed -n 2p)
 run attend vit "$one" "$two" --svg pair.svg
 status 0

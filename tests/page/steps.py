@@ -69,6 +69,7 @@ class Page:
 
 def opens_as_the_program(p):
     p.open("lion")
+    check("the first step lists the tokens", "1\u00a0The, 2\u00a0hungry, 3\u00a0lion" in p.browser.run("document.body.textContent"))
     check("the heading names the example", p.browser.run("heed.id('title').textContent").startswith("The hungry lion") and p.browser.run("document.title").startswith("The hungry lion"))
     for words in (["lion"], ["lion", "--hard"], ["lion", "--causal", "--beta", "3"], ["lion", "--hide", "lion,the"], ["paris"], ["mix"], ["store"]):
         p.open(*words)

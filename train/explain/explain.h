@@ -46,6 +46,8 @@ typedef struct {
     const char *title;   /* NULL: goes on with the step before */
     const char *formula; /* or NULL, as all that follow */
     const char *words, *now;
+    const char *const *listed; /* the tokens that `now` lists, for a page that may change them */
+    int listed_count;
     int count; /* of the matrices; the last one is the result */
     matrix_view view[STEP_VIEWS];
     int row, col;            /* the cell of the result that is written out; -1: none */

@@ -43,15 +43,27 @@ static heed_heatmap map_of_head(explaining *e) {
     return map_of(e, &v);
 }
 
+/* Whether another matrix of the picture has the name of v. */
+static bool has_namesake(const explaining *e, const matrix_view *v) {
+    for (const lesson_step *s = e->list; s < e->list + e->count; s++)
+        for (const matrix_view *o = s->view; o < s->view + s->count; o++)
+            if (o != v && o->picture && strcmp(o->name, v->name) == 0) return true;
+    return false;
+}
+
 bool write_png(explaining *e, const char *path) {
+    const char *title = NULL; /* of the step */
     heed_heatmap maps[MAPS];
     int n = 0;
     if (e->head) maps[n++] = map_of_head(e);
     for (const lesson_step *s = e->list; !e->head && s < e->list + e->count; s++) {
         if (s->chart) return heed_chart_png(e->c, s->chart, 900, 560, path);
+        if (s->title) title = s->title;
         for (const matrix_view *v = s->view; v < s->view + s->count; v++) {
             if (!v->picture || n == MAPS) continue;
             maps[n++] = map_of(e, v);
+            if (title && has_namesake(e, v))
+                maps[n - 1].title = text_of(e, "%s: %s", title, v->name);
             if (v->continues) maps[n - 1].numbers &= maps[n - 2].numbers;
         }
     }
@@ -257,11 +269,12 @@ static json_t *page_list(explaining *e) {
                           e->head ? NULL : matrix_json(&v->m)));
         bool all = !e->head;
         json_array_append_new(
-            list,
-            json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*, s:b, s:o}", "title", s->title,
-                      "formula", s->formula, "words", s->words, "now", all ? s->now : NULL, "cell",
-                      all ? written_cell(e, s) : NULL, "after", all ? s->after : NULL, "aside",
-                      all ? s->aside : NULL, "loss", s->loss, "views", views));
+            list, json_pack("{s:s*, s:s*, s:s*, s:s*, s:o*, s:s*, s:s*, s:s*, s:b, s:o}", "title",
+                            s->title, "formula", s->formula, "words", s->words, "now",
+                            all ? s->now : NULL, "listed",
+                            s->listed ? page_labels(e, s->listed, s->listed_count) : NULL, "cell",
+                            all ? written_cell(e, s) : NULL, "after", all ? s->after : NULL,
+                            "aside", all ? s->aside : NULL, "loss", s->loss, "views", views));
     }
     return list;
 }

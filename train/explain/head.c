@@ -253,16 +253,17 @@ static matrix_view *show_result(explaining *e, heed_lesson_part from, heed_lesso
 }
 
 /* "1 Paris, 2 is" */
-static const char *list_tokens(explaining *e, const char *lead, const char *const *labels,
-                               int count) {
+static void list_tokens(explaining *e, lesson_step *s, const char *lead, const char *const *labels,
+                        int count) {
     heed_text list = {.c = e->c};
     for (int i = 0; i < count; i++) {
         char token[64];
         heed_text_add(&list, "%s%d\xc2\xa0%s", i ? ", " : "", i + 1, short_label(token, labels[i]));
     }
-    const char *text = text_of(e, "%s%s", lead, list.s);
+    s->now = text_of(e, "%s%s", lead, list.s);
+    s->listed = labels;
+    s->listed_count = count;
     heed_text_free(&list);
-    return text;
 }
 
 /* The remarks on the rows of W_Q, W_K or W_V, each once; NULL: there are none. */
@@ -336,15 +337,15 @@ static void tokens_and_vectors(explaining *e) {
                            "The %s is cut into %d token%s. Attention reads all of them at once; "
                            "here they are numbered.",
                            w->picture ? "picture" : "text", a->tokens, a->tokens == 1 ? "" : "s");
-        s->now = list_tokens(e, "", w->tokens, a->tokens);
+        list_tokens(e, s, "", w->tokens, a->tokens);
     } else {
         s->words = text_of(e,
                            "Cross-attention: the queries come from one list of tokens, the keys "
                            "and values from another, the inputs. Scores, weights and the output "
                            "have a %s for each query; scores and weights have a %s for each input.",
                            line, e->columns ? "row" : "column");
-        s->now = list_tokens(e, "Queries: ", w->tokens, a->tokens);
-        add_step(e, NULL, NULL, NULL)->now = list_tokens(e, "Inputs: ", w->sources, a->sources);
+        list_tokens(e, s, "Queries: ", w->tokens, a->tokens);
+        list_tokens(e, add_step(e, NULL, NULL, NULL), "Inputs: ", w->sources, a->sources);
     }
     s = add_step(e, "Vectors", NULL,
                  text_of(e, "Each %s becomes a vector of %d numbers: a %s of X.",

@@ -499,6 +499,11 @@
         const after = ["cell", "after", "aside"].map(
             (key) => step[key] &&
                      heed.el("p", {class: key === "aside" ? "muted" : "", text: step[key]}));
+        if (step.listed)
+            words.push(heed.el("p", {
+                text: (step.listed === "sources" ? "Inputs: " : "") +
+                          labelsOf(step.listed).map((l, i) => `${i + 1}\u00a0${heed.show(l)}`).join(", "),
+            }));
         if (step.loss) words.push(ui.loss = heed.el("p", {class: "loss"}));
         const drawing = step.views.some((v) => !v.seen)
                             ? heed.el("div", {class: "wide", tabindex: -1}, equation(step.views))
