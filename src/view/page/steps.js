@@ -502,7 +502,8 @@
         if (step.listed)
             words.push(heed.el("p", {
                 text: (step.listed === "sources" ? "Inputs: " : "") +
-                          labelsOf(step.listed).map((l, i) => `${i + 1}\u00a0${heed.show(l)}`).join(", "),
+                          sets[step.listed].map((l, i) => `${i + 1}\u00a0${heed.show(l)}`)
+                              .join(", "),
             }));
         if (step.loss) words.push(ui.loss = heed.el("p", {class: "loss"}));
         const drawing = step.views.some((v) => !v.seen)
