@@ -143,7 +143,8 @@ static bool choose_columns(const heed__line *l, form *f) {
     f->column[HEED__TARGET] = f->ud ? 3 : f->columns - 1;
     if (!given || !*given) return true;
     if (comma) {
-        heed__cut source = {given, (size_t)(comma - given)}, target = {comma + 1, strlen(comma + 1)};
+        heed__cut source = {given, (size_t)(comma - given)},
+                  target = {comma + 1, strlen(comma + 1)};
         f->column[HEED__SOURCE] = place_of(f, heed__trimmed(source));
         f->column[HEED__TARGET] = place_of(f, heed__trimmed(target));
     }
