@@ -21,8 +21,8 @@ TEST(nn_stacked_projection_equals_separate_ones) {
     memcpy(b.out.w->x, a.out.w->x, a.out.w->size * size);
     memcpy(b.out.b->x, a.out.b->x, a.out.b->size * size);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 4, 6));
-    check_same(heed_mha_apply(&a, l.t, x, NULL, NULL, NULL),
-               heed_mha_apply(&b, l.t, x, x, NULL, NULL), tiny);
+    check_same(heed_mha_apply(&a, l.t, x, NULL),
+               heed_mha_apply(&b, l.t, x, &(heed_mha_inputs){.memory = x}), tiny);
     CLOSE(l.c);
 }
 
@@ -32,7 +32,7 @@ TEST(nn_cross_attention_takes_another_length_and_width) {
     heed_mha_init(&a, l.s, "a",
                   (heed_mha_args){.width = 6, .memory_width = 5, .heads = 2, .cross = true});
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 4, 6)), *m = normal(l.t, "m", 3, SHAPE(2, 7, 5));
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, m, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m});
     CHECK(y && y->shape[0] == 2 && y->shape[1] == 4 && y->shape[2] == 6);
     CHECK(heed_store_find(l.s, "a.kv.weight")->tensor->shape[1] == 5);
     CLOSE(l.c);
@@ -46,9 +46,9 @@ TEST(nn_explicit_path_equals_the_fused_one) {
     heed_mha_init(&a, l.s, "a", args);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 5, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1, 1, 0}, 2, 5);
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.pad = pad});
     a.args.explicit_path = true;
-    check_same(y, heed_mha_apply(&a, l.t, x, NULL, pad, NULL), tiny);
+    check_same(y, heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.pad = pad}), tiny);
     CLOSE(l.c);
 }
 
@@ -61,19 +61,20 @@ TEST(nn_score_bias_is_added_to_the_scores) {
     heed_mha_init(&a, l.s, "a", args);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
     heed_tensor *bias = normal(l.t, "bias", 4, SHAPE(1, 2, 4, 4));
-    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL);
-    heed_tensor *plain = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.score_bias = bias});
+    heed_tensor *plain = heed_mha_apply(&a, l.t, x, NULL);
     CHECK(apart(y->x, plain->x, y->size) > 1e-3);
-    check_same(heed_mha_biased(&a, l.t, x, NULL, NULL, NULL, NULL), plain, 0);
+    check_same(heed_mha_apply(&a, l.t, x, NULL), plain, 0);
     a.args.explicit_path = true;
-    check_same(y, heed_mha_biased(&a, l.t, x, NULL, bias, NULL, NULL), tiny);
+    check_same(y, heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.score_bias = bias}), tiny);
     a.args.explicit_path = false;
     heed_real k[4 * 8], v[4 * 8];
     heed_cache cache = {.capacity = 4, .k = k, .v = v};
     for (int i = 0; i < 4; i++) {
         heed_tensor *row = heed_slice(l.t, x, 1, i, 1);
         heed_tensor *own = heed_slice(l.t, heed_slice(l.t, bias, 2, i, 1), 3, 0, i + 1);
-        heed_tensor *z = heed_mha_biased(&a, l.t, row, NULL, own, NULL, &cache);
+        heed_tensor *z =
+            heed_mha_apply(&a, l.t, row, &(heed_mha_inputs){.score_bias = own, .cache = &cache});
         CHECK(z && apart(z->x, y->x + (size_t)i * 8, 8) <= (double)tiny);
     }
     CLOSE(l.c);
@@ -89,8 +90,8 @@ TEST(nn_score_bias_of_cross_attention) {
     heed_tensor *hide = heed_input(l.t, NULL, 4, SHAPE(1, 1, 3, 5)); /* the last key, of each */
     for (int i = 0; i < 3; i++) hide->x[5 * i + 4] = -1000;
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 0, 1, 1, 1, 1, 0}, 2, 5);
-    check_same(heed_mha_biased(&a, l.t, x, m, hide, NULL, NULL),
-               heed_mha_apply(&a, l.t, x, m, pad, NULL), tiny);
+    check_same(heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m, .score_bias = hide}),
+               heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m, .pad = pad}), tiny);
     CLOSE(l.c);
 }
 
@@ -104,11 +105,11 @@ TEST(nn_explicit_path_drops_the_same_weights) {
         args.hard = hard;
         heed_mha_init(&a, l.s, "a", args);
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 5, 8));
-        heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+        heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL);
         a.args.explicit_path = true;
-        check_same(y, heed_mha_apply(&a, l.t, x, NULL, NULL, NULL), tiny);
+        check_same(y, heed_mha_apply(&a, l.t, x, NULL), tiny);
         a.args.dropout = 0;
-        heed_tensor *z = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+        heed_tensor *z = heed_mha_apply(&a, l.t, x, NULL);
         CHECK(apart(y->x, z->x, y->size) > 1e-3);
         CLOSE(l.c);
     }
@@ -122,10 +123,10 @@ TEST(nn_attention_ignores_padding) {
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 8));
     heed_tensor *head = heed_input(l.t, x->x, 3, SHAPE(1, 3, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 0}, 1, 5);
-    heed_tensor *y = heed_block_apply(&b, l.t, x, pad, NULL);
-    heed_tensor *z = heed_block_apply(&b, l.t, head, NULL, NULL);
+    heed_tensor *y = heed_block_apply(&b, l.t, x, &(heed_block_inputs){.pad = pad});
+    heed_tensor *z = heed_block_apply(&b, l.t, head, NULL);
     CHECK_CLOSE(apart(y->x, z->x, 3 * 8), 0, tiny);
-    z = heed_block_apply(&b, l.t, x, NULL, NULL);
+    z = heed_block_apply(&b, l.t, x, NULL);
     CHECK(apart(y->x, z->x, 3 * 8) > 1e-3);
     CLOSE(l.c);
 }
@@ -138,8 +139,8 @@ TEST(nn_causal_attention_does_not_look_ahead) {
     heed_mha_init(&a, l.s, "a", args);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8)), *z = heed_input(l.t, x->x, 3, x->shape);
     for (int i = 4 * 8; i < 6 * 8; i++) z->x[i] = -z->x[i];
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
-    z = heed_mha_apply(&a, l.t, z, NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL);
+    z = heed_mha_apply(&a, l.t, z, NULL);
     CHECK(memcmp(y->x, z->x, 4 * 8 * sizeof(heed_real)) == 0);
     CHECK(apart(y->x + 4 * 8, z->x + 4 * 8, 8) > 1e-3);
     CLOSE(l.c);
@@ -154,8 +155,8 @@ TEST(nn_attention_is_permutation_equivariant) {
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
     heed_tensor *rows = heed_input_ids(l.t, order, 1, SHAPE(4));
     heed_tensor *p = heed_reshape(l.t, heed_gather(l.t, x, rows), 3, SHAPE(1, 4, 8));
-    heed_tensor *y = heed_gather(l.t, heed_mha_apply(&a, l.t, x, NULL, NULL, NULL), rows);
-    check_same(heed_mha_apply(&a, l.t, p, NULL, NULL, NULL), y, tiny);
+    heed_tensor *y = heed_gather(l.t, heed_mha_apply(&a, l.t, x, NULL), rows);
+    check_same(heed_mha_apply(&a, l.t, p, NULL), y, tiny);
     CLOSE(l.c);
 }
 
@@ -166,7 +167,7 @@ TEST(nn_beta_zero_gives_the_mean) {
     heed_mha_init(&a, l.s, "a", args);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8));
     heed_tensor *v = heed_slice(l.t, heed_linear_apply(&a.qkv, l.t, x), 2, 16, 8);
-    heed_tensor *mean = heed_mean_dim(l.t, v, 1), *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    heed_tensor *mean = heed_mean_dim(l.t, v, 1), *y = heed_mha_apply(&a, l.t, x, NULL);
     for (int i = 0; i < 4; i++) CHECK_CLOSE(apart(y->x + 8 * i, mean->x, 8), 0, tiny);
     CHECK(!heed_store_find(l.s, "a.out.weight"));
     CLOSE(l.c);
@@ -179,7 +180,7 @@ TEST(nn_attention_is_probed_by_its_name) {
     heed_block_init(&b, l.s, "encoder.0", args);
     heed_probe(l.t, "encoder.*.weights", false);
     heed_tape_begin(l.t, HEED_EVAL, 1);
-    heed_block_apply(&b, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL);
+    heed_block_apply(&b, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL);
     heed_tensor *w = heed_probe_find(l.t, "encoder.0.attn.weights");
     CHECK(w && w->dims == 4 && w->shape[1] == 2 && w->shape[3] == 3);
     for (int r = 0; w && r < 6; r++)
@@ -195,7 +196,7 @@ static void refuses(heed_mha_args args, const char *part, const char *other) {
     CHECK_HAS(heed_ctx_error(l.c), part);
     CHECK_HAS(heed_ctx_error(l.c), other);
     CHECK(heed_store_count(l.s) == 0);
-    CHECK(!heed_mha_apply(&a, l.t, NULL, NULL, NULL, NULL));
+    CHECK(!heed_mha_apply(&a, l.t, NULL, NULL));
     heed_close(l.c);
 }
 
@@ -213,8 +214,7 @@ TEST(nn_attention_takes_widths_of_its_own) {
     lab l = lab_open(HEED_EVAL);
     heed_mha a;
     heed_mha_init(&a, l.s, "a", (heed_mha_args){.width = 64, .heads = 7, .key = 9, .value = 3});
-    heed_tensor *y =
-        heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 3, 64)), NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 3, 64)), NULL);
     CHECK(y && y->shape[2] == 64);
     CHECK(a.qkv.w->shape[0] == 7 * (2 * 9 + 3));
     CLOSE(l.c);
@@ -240,10 +240,10 @@ TEST(nn_pre_norm_block_is_its_formula) {
     heed_block b;
     heed_block_init(&b, l.s, "b", block_args(true));
     shake(l.s);
-    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8)), *h = heed_norm_apply(&b.norm1, l.t, x);
-    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, h, NULL, NULL, NULL));
-    y = heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, heed_norm_apply(&b.norm2, l.t, y)));
-    check_same(heed_block_apply(&b, l.t, x, NULL, NULL), y, tiny);
+    heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8)), *h = heed_norm_apply(&b.norm[0], l.t, x);
+    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, h, NULL));
+    y = heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, heed_norm_apply(&b.norm[1], l.t, y)));
+    check_same(heed_block_apply(&b, l.t, x, NULL), y, tiny);
     CLOSE(l.c);
 }
 
@@ -253,10 +253,10 @@ TEST(nn_post_norm_block_is_its_formula) {
     heed_block_init(&b, l.s, "b", block_args(false));
     shake(l.s);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 8));
-    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, x, NULL, NULL, NULL));
-    y = heed_norm_apply(&b.norm1, l.t, y);
-    y = heed_norm_apply(&b.norm2, l.t, heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, y)));
-    check_same(heed_block_apply(&b, l.t, x, NULL, NULL), y, tiny);
+    heed_tensor *y = heed_add(l.t, x, heed_mha_apply(&b.attn, l.t, x, NULL));
+    y = heed_norm_apply(&b.norm[0], l.t, y);
+    y = heed_norm_apply(&b.norm[1], l.t, heed_add(l.t, y, heed_ff_apply(&b.mlp, l.t, y)));
+    check_same(heed_block_apply(&b, l.t, x, NULL), y, tiny);
     CLOSE(l.c);
 }
 
@@ -275,10 +275,10 @@ TEST(nn_cache_equals_the_whole) {
     for (int path = 0; path < 2; path++) {
         heed_cache cache = {.capacity = 6, .k = k, .v = v};
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
-        heed_tensor *y = heed_block_apply(&b, l.t, x, NULL, NULL);
+        heed_tensor *y = heed_block_apply(&b, l.t, x, NULL);
         for (int i = 0, from = 0; i < 3; from += steps[i++]) {
             heed_tensor *part = heed_input(l.t, x->x + from * 8, 3, SHAPE(1, steps[i], 8));
-            part = heed_block_apply(&b, l.t, part, NULL, &cache);
+            part = heed_block_apply(&b, l.t, part, &(heed_block_inputs){.caches = &cache});
             CHECK_CLOSE(apart(part->x, y->x + from * 8, part->size), 0, tiny);
         }
         CHECK(cache.len == 6);
@@ -293,19 +293,23 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     heed_mha_init(&a, l.s, "a", small);
     heed_real k[16], v[16];
     heed_cache cache = {.capacity = 2, .k = k, .v = v};
-    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "at most 2 tokens, found 0 + 3");
     heed_clear(l.c);
-    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
     heed_clear(l.c);
     cache.stride = 8;
-    CHECK(!heed_mha_apply(&a, l.t, heed_input(l.t, NULL, 3, SHAPE(0, 1, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, heed_input(l.t, NULL, 3, SHAPE(0, 1, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "expected at least one token, found 0 x 1");
     heed_clear(l.c);
     heed_cache wrong[] = {{.len = -1, .capacity = 2, .k = k, .v = v}, {.capacity = 2, .v = v}};
     for (int i = 0; i < 2; i++) {
-        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)), NULL, NULL, &wrong[i]));
+        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)),
+                              &(heed_mha_inputs){.cache = &wrong[i]}));
         CHECK_HAS(heed_ctx_error(l.c), i ? "found NULL" : "a negative length");
         heed_clear(l.c);
     }
@@ -340,10 +344,10 @@ static void check_repeated(heed_mha_args args) {
     memcpy(b.out.b->x, a.out.b->x, a.out.b->size * sizeof(heed_real));
     heed_tensor *x = heed_param(l.s, "x", "normal:1", 3, SHAPE(2, 5, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1, 1, 0}, 2, 5);
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
-    check_same(y, heed_mha_apply(&b, l.t, x, NULL, pad, NULL), tiny);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.pad = pad});
+    check_same(y, heed_mha_apply(&b, l.t, x, &(heed_mha_inputs){.pad = pad}), tiny);
     a.args.explicit_path = true;
-    check_same(y, heed_mha_apply(&a, l.t, x, NULL, pad, NULL), tiny);
+    check_same(y, heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.pad = pad}), tiny);
     CLOSE(l.c);
 }
 
@@ -371,7 +375,7 @@ TEST(nn_rotary_scores_depend_on_the_distance) {
     const heed_tensor *row = normal(l.t, "row", 1, SHAPE(8));
     for (int i = 0; i < 6; i++) memcpy(x->x + 8 * i, row->x, 8 * sizeof *x->x); /* one token */
     heed_probe(l.t, "a.scores", false);
-    heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    heed_mha_apply(&a, l.t, x, NULL);
     const heed_tensor *s = heed_probe_find(l.t, "a.scores");
     CHECK(s);
     double most = 0;
@@ -399,12 +403,13 @@ TEST(nn_rotary_cache_gives_the_rows_of_the_whole) {
                                   .causal = true,
                                   .rotary = 50});
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 7, 8));
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL);
     heed_real k[7 * 12], v[7 * 6];
     heed_cache cache = {.capacity = 7, .k = k, .v = v};
     for (int i = 0; i < 7;) {
         int n = i == 2 ? 3 : 1; /* also several tokens at once */
-        heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, i, n), NULL, NULL, &cache);
+        heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, i, n),
+                                        &(heed_mha_inputs){.cache = &cache});
         CHECK(z && apart(z->x, y->x + (size_t)i * 8, (size_t)n * 8) <= (double)tiny);
         i += n;
     }
@@ -435,16 +440,19 @@ static void check_cached(heed_mha_args args, int options) {
         normal(l.t, "bias", 4, SHAPE(options & 4 ? 3 : 1, args.heads, CACHED, CACHED));
     if (!(options & 1)) pad = NULL;
     if (!(options & 6)) bias = NULL;
-    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, pad, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.score_bias = bias, .pad = pad});
     heed_real k[3 * CACHED * 8 + 3], v[3 * CACHED * 8 + 3];
     heed_cache cache = {.capacity = CACHED, .k = k, .v = v, .stride = CACHED * 8 + 1};
     for (int from = 0, n; y && from < CACHED; from += n) {
         n = options & 8 ? 1 : from ? 3 : 1;
         heed_tensor *some =
             bias ? heed_slice(l.t, heed_slice(l.t, bias, 2, from, n), 3, 0, from + n) : NULL;
-        check_same(heed_mha_biased(&a, l.t, heed_slice(l.t, x, 1, from, n), NULL, some,
-                                   pad ? first_ids(l.t, pad, from + n) : NULL, &cache),
-                   heed_slice(l.t, y, 1, from, n), 10 * tiny);
+        check_same(
+            heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, from, n),
+                           &(heed_mha_inputs){.score_bias = some,
+                                              .pad = pad ? first_ids(l.t, pad, from + n) : NULL,
+                                              .cache = &cache}),
+            heed_slice(l.t, y, 1, from, n), 10 * tiny);
     }
     CLOSE(l.c);
 }
@@ -479,12 +487,18 @@ static void check_cached_memory(int memories, int options) {
     if (!(options & 1)) pad = NULL;
     if (!(options & 6)) bias = NULL;
     heed_tensor *all = memories == 3 ? m : heed_concat(l.t, 0, 3, (heed_tensor *[]){m, m, m});
-    heed_tensor *y = heed_mha_biased(&a, l.t, x, all, bias, pad, NULL);
+    heed_tensor *y = heed_mha_apply(
+        &a, l.t, x, &(heed_mha_inputs){.memory = all, .score_bias = bias, .pad = pad});
     heed_real k[3 * CACHED * 4], v[3 * CACHED * 4];
     heed_cache cache = {
         .capacity = CACHED, .k = k, .v = v, .stride = memories == 3 ? CACHED * 4 : 0};
     for (int i = 0; i < 2; i++) /* the second time, memory is not read */
-        check_same(heed_mha_biased(&a, l.t, x, i ? NULL : m, bias, pad, &cache), y, 10 * tiny);
+        check_same(heed_mha_apply(&a, l.t, x,
+                                  &(heed_mha_inputs){.memory = i ? NULL : m,
+                                                     .score_bias = bias,
+                                                     .pad = pad,
+                                                     .cache = &cache}),
+                   y, 10 * tiny);
     CLOSE(l.c);
 }
 TEST(nn_cached_memory_gives_the_outputs_of_the_whole) {
@@ -501,8 +515,8 @@ TEST(nn_rotary_ignores_padding) {
     heed_mha_init(&a, l.s, "a", (heed_mha_args){.width = 8, .heads = 2, .rotary = 10000});
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 0}, 1, 5);
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, pad, NULL);
-    heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, 0, 3), NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.pad = pad});
+    heed_tensor *z = heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, 0, 3), NULL);
     CHECK(y && z && apart(y->x, z->x, 3 * 8) <= (double)tiny);
     CLOSE(l.c);
 }

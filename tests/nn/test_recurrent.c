@@ -119,7 +119,9 @@ TEST(recurrent_refuses_no_size) {
 static heed_tensor *use_attend(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *x,
                                heed_tensor *pad) {
     heed_attention_kv m = heed_attend_kv(l, t, x, pad);
-    return heed_attend_apply(l, t, q, &m);
+    heed_attended y = heed_attend_apply(l, t, q, &m);
+    heed_attend_note(l, t, 1, &y);
+    return y.context;
 }
 
 /* Scaled dot products with projections of query, keys and values are one head of the transformer's
@@ -145,7 +147,8 @@ TEST(attend_scaled_with_projections_is_one_head) {
     memcpy(h.kv.w->x + a.k.w->size, a.v.w->x, a.v.w->size * sizeof(heed_real));
     heed_tensor *q = normal(l.t, "q", 3, SHAPE(2, 3, 6)), *x = normal(l.t, "x", 3, SHAPE(2, 4, 5));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1}, 2, 4);
-    check_same(use_attend(&a, l.t, q, x, pad), heed_mha_apply(&h, l.t, q, x, pad, NULL), tiny);
+    check_same(use_attend(&a, l.t, q, x, pad),
+               heed_mha_apply(&h, l.t, q, &(heed_mha_inputs){.memory = x, .pad = pad}), tiny);
     CLOSE(l.c);
 }
 
@@ -195,7 +198,7 @@ TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
         const heed_attend *a = i ? &hard : &soft;
         heed_zero_grads(l.s);
         heed_attention_kv kv = heed_attend_kv(a, l.t, x, NULL);
-        heed_attended y = heed_attend_look(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv);
+        heed_attended y = heed_attend_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv);
         CHECK(y.weights && heed_backward_from(l.t, y.weights, up));
         memcpy(g[i], a->w.w->g, sizeof g[i]);
         for (int q = 0; i && y.weights && q < 3; q++) {
@@ -255,7 +258,7 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_want_grad(l.t, heed_attend_look(&f, l.t, q, &m).weights);
+            a[i] = heed_want_grad(l.t, heed_attend_apply(&f, l.t, q, &m).weights);
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
@@ -344,29 +347,30 @@ TEST(attend_refuses_products_of_two_widths) {
 
 /* ---- decoder block ---- */
 
-static heed_decoder_block_args decoder_args(bool pre) {
+static heed_block_args decoder_args(bool pre) {
     heed_mha_args attn = {.width = 8, .heads = 2};
-    return (heed_decoder_block_args){.attn = attn,
-                                     .cross = attn,
-                                     .mlp = {.width = 8, .inner = 12, .act = HEED_GELU},
-                                     .pre_norm = pre,
-                                     .eps = (heed_real)1e-5};
+    return (heed_block_args){.attn = attn,
+                             .cross = attn,
+                             .mlp = {.width = 8, .inner = 12, .act = HEED_GELU},
+                             .pre_norm = pre,
+                             .eps = (heed_real)1e-5};
 }
 
 /* Token by token: keys and values of the tokens so far, and those of memory made once. */
 TEST(decoder_block_cache_equals_the_whole) {
     for (int pre = 0; pre < 2; pre++) {
         lab l = lab_open(HEED_EVAL);
-        heed_decoder_block b;
-        heed_decoder_block_init(&b, l.s, "b", decoder_args(pre));
+        heed_block b;
+        heed_block_init(&b, l.s, "b", decoder_args(pre));
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
         heed_tensor *memory = normal(l.t, "memory", 3, SHAPE(1, 4, 8));
-        heed_tensor *y = heed_decoder_block_apply(&b, l.t, x, NULL, memory, NULL, NULL);
+        heed_tensor *y = heed_block_apply(&b, l.t, x, &(heed_block_inputs){.memory = memory});
         heed_real k[6 * 8], v[6 * 8], mk[4 * 8], mv[4 * 8];
         heed_cache caches[] = {{.capacity = 6, .k = k, .v = v}, {.capacity = 4, .k = mk, .v = mv}};
         for (int i = 0; i < 6; i++) {
             heed_tensor *part = heed_slice(l.t, x, 1, i, 1);
-            part = heed_decoder_block_apply(&b, l.t, part, NULL, i ? NULL : memory, NULL, caches);
+            part = heed_block_apply(
+                &b, l.t, part, &(heed_block_inputs){.memory = i ? NULL : memory, .caches = caches});
             check_same(part, heed_slice(l.t, y, 1, i, 1), tiny);
         }
         CHECK(caches[0].len == 6 && caches[1].len == 4);
@@ -376,14 +380,15 @@ TEST(decoder_block_cache_equals_the_whole) {
 
 TEST(decoder_block_sees_no_later_token_and_no_padding) {
     lab l = lab_open(HEED_EVAL);
-    heed_decoder_block b;
-    heed_decoder_block_init(&b, l.s, "b", decoder_args(false));
+    heed_block b;
+    heed_block_init(&b, l.s, "b", decoder_args(false));
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
     heed_tensor *memory = normal(l.t, "memory", 3, SHAPE(1, 4, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0}, 1, 4);
-    heed_tensor *y = heed_decoder_block_apply(&b, l.t, x, NULL, memory, pad, NULL);
+    heed_tensor *y =
+        heed_block_apply(&b, l.t, x, &(heed_block_inputs){.memory = memory, .memory_pad = pad});
     heed_tensor *start = heed_slice(l.t, x, 1, 0, 3), *seen = heed_slice(l.t, memory, 1, 0, 3);
-    check_same(heed_decoder_block_apply(&b, l.t, start, NULL, seen, NULL, NULL),
+    check_same(heed_block_apply(&b, l.t, start, &(heed_block_inputs){.memory = seen}),
                heed_slice(l.t, y, 1, 0, 3), tiny);
     CLOSE(l.c);
 }

@@ -372,14 +372,14 @@ TEST(ops_dropout) {
 /* What dropout leaves of 64 ones: a bit for each. The layer is unnamed. */
 static uint64_t kept_of(heed_tape *t, int by) {
     static heed_real ones[64 * 64];
-    const heed_attention_args args = {.heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
+    const heed_attention_args args = {
+        .explicit_path = by == 2, .heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
     for (int i = 0; i < 64; i++) ones[i * 65] = 1;
     heed_tensor *x = heed_scale(t, heed_input(t, NULL, S(64)), 0, 1), *y = NULL;
     heed_tensor *q = heed_input(t, NULL, S(1, 1, 1)), *k = heed_input(t, NULL, S(1, 64, 1));
     heed_tensor *v = heed_input(t, ones, S(1, 64, 64)); /* y = the weights */
     if (by == 0) y = heed_dropout(t, x, (heed_real)0.5);
-    if (by == 1) y = heed_attention(t, q, k, v, NULL, NULL, &args);
-    if (by == 2) y = heed_attention_explicit(t, q, k, v, NULL, NULL, &args);
+    if (by > 0) y = heed_attention(t, q, k, v, NULL, NULL, &args);
     uint64_t kept = 0;
     for (size_t i = 0; y && i < 64; i++) kept |= (uint64_t)(y->x[i] != 0) << i;
     return kept;

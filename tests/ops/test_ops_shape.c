@@ -237,7 +237,8 @@ TEST(ops_do_nothing_after_an_error) {
     y = heed_softmax(t, heed_permute(t, heed_reshape(t, y, S(4)), (int[]){0}), 1, NULL);
     CHECK(!heed_split(t, y, 0, 2, out));
     CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
-    CHECK(!heed_attention_explicit(t, y, y, y, NULL, NULL, &(heed_attention_args){.heads = 1}));
+    CHECK(!heed_attention(t, y, y, y, NULL, NULL,
+                          &(heed_attention_args){.heads = 1, .explicit_path = true}));
     CHECK(!heed_xent(t, y, NULL, NULL) && !heed_backward(t, y));
     CHECK_HAS(heed_ctx_error(c), "inner 2 != 3"); /* still the first */
     CHECK(!heed_add(NULL, NULL, NULL) && !heed_relu(NULL, NULL) && !heed_reshape(NULL, x, 9, NULL));
