@@ -22,21 +22,13 @@ for name in similarity paris beta; do
     done <tries
     holds test -s tries
 done
-# A folder of an example's name that is no run is not in its way.
-mkdir paris
-run explain paris
-status 0
-says "in four stages"
-rmdir paris
 for name in paris mix store beta variance shuffle heads similarity patches conv rnn positions templates decoder recap; do
-    run explain $name
-    status 0
+    ok explain $name
     quiet
     narrow
     says "try: heed explain $name"
     says "ook at "
-    run explain $name --json
-    status 0
+    ok explain $name --json
     json example $name
 done
 
@@ -91,8 +83,7 @@ says "Japan    [1.98]"
 for name in paris mix store bias; do
     run explain $name --json
     mv out $name.json
-    run explain --from $name.json --json
-    status 0
+    ok explain --from $name.json --json
     json output "$("$JSON" output <$name.json)"
     json units "$("$JSON" units <$name.json)"
 done
@@ -115,12 +106,6 @@ near "steps.2.matrices.A / its sums.2.1" ".45 / 1.45" 1e-8
 near steps.1.matrices.size.0.2 3 0
 near steps.1.matrices.size.1.2 1 0
 json notation columns
-run explain mix --notation rows --json
-json notation rows
-run explain --hard
-says "Of the 11 weights of a row, 1 is not 0."
-run explain
-says "Of the 11 weights of a row, 11 are not 0."
 run explain mix --json
 for k in 0 1 2; do near "steps.2.matrices.their sums.$k.0" 1 1e-12; done
 near steps.1.matrices.size.4.1 1 1e-12
@@ -227,8 +212,7 @@ json steps.4.matrices.moment '[[1.0,2.0,3.0],[1.0,1.0,1.0]]'
 printf 'ab\tba\nabc\tcba\nca\tac\nbca\tacb\n' >pairs.tsv
 train_rnn() { run train rnn pairs.tsv -o rnn --force --steps 3 --width 4 --block 6 --batch 2 --val-split 0 --progress none "$@" && status 0; }
 train_rnn --cell rnn --one-bias --no-bidirectional --bridge copy
-run explain rnn abc
-status 0
+ok explain rnn abc
 says "h[t] = g(W_h [x[t] ; h[t-1]] + b_h)"
 says "s[0] = h[T]"
 says "f_att is a small network"
@@ -237,8 +221,7 @@ train_rnn --cell gru --attention none
 run explain rnn abc
 says "c = the last state of each direction"
 train_rnn --cell lstm --attention general --layers 2 --value-width 3
-run explain rnn abc --json
-status 0
+ok explain rnn abc --json
 train_rnn --cell gru --attention scaled --key-width 3 --hard
 run explain rnn abc
 says "a[t] = 1 at the largest"
@@ -260,8 +243,7 @@ refuses 2 "--patch 3: expected a divisor of 8"
 # Pictures of the user's: squares of whole patches, large ones made smaller.
 ${CC:-cc} -std=c11 -o picture "$here/picture.c"
 ./picture grey.bmp 8 200 200 200
-run explain patches grey.bmp --patch 3 --json
-status 0
+ok explain patches grey.bmp --patch 3 --json
 holds test "$("$JSON" steps.1.matrices.x <out | tr -cd , | wc -c)" = 35
 near steps.1.matrices.x.0.0 "200 / 255" 0.05
 near "steps.3.matrices.by heed_conv.0.0" "$("$JSON" steps.3.matrices.zE.0.0 <out)" 1e-5
@@ -275,14 +257,12 @@ says "A picture of 64 x 64 grey pixels"
 run explain patches grey.bmp --patch 1
 says "m = 64"
 hides "Row 1 is"
-run explain patches nothing.png
-refuses 3 '"nothing.png"'
-run explain patches grey.bmp --patch 9
-refuses 2 "--patch 9: the picture has only 8 x 8 pixels"
-run explain recap grey.bmp
-refuses 2 "one argument too many: grey.bmp: example recap has no input"
-run explain lion --patch 2
-refuses 2 "--patch: example lion has no patches"
+refused <<'END'
+3 explain patches nothing.png | "nothing.png"
+2 explain patches grey.bmp --patch 9 | --patch 9: the picture has only 8 x 8 pixels
+2 explain recap grey.bmp | one argument too many: grey.bmp: example recap has no input
+2 explain lion --patch 2 | --patch: example lion has no patches
+END
 # Convolutions that are dense layers.
 run explain conv --json
 for k in 1 2; do near "steps.$k.matrices.dense layer.1.1" "$("$JSON" steps.$k.matrices.convolution.1.1 <out)" 1e-6; done
@@ -321,26 +301,23 @@ run explain store --causal
 refuses 2 "none comes later"
 
 # What an example has no use for is refused before anything is written.
-run explain variance --hard
-refuses 2 "--hard: example variance has no single head to change"
-run explain similarity --exercise --tex similarity.tex
-refuses 2 "--exercise: example similarity has no single head to change"
+refused <<'END'
+2 explain variance --hard | --hard: example variance has no single head to change
+2 explain similarity --exercise --tex similarity.tex | --exercise: example similarity has no single head to change
+END
 absent similarity.tex
 # Every example has every form: picture, LaTeX, page, columns, and a reader who predicts its numbers.
 printf '1\n1\n1\n' >answers
 for name in lion paris mix store bias beta variance shuffle heads similarity patches conv rnn positions templates decoder recap; do
-    run explain $name --png $name.png --tex $name.tex --html $name.html
-    status 0
+    ok explain $name --png $name.png --tex $name.tex --html $name.html
     says "wrote $name.png"
     holds [ "$(head -c 4 $name.png | tail -c 3)" = PNG ]
     holds test "$(tr -cd '{' <$name.tex | wc -c)" = "$(tr -cd '}' <$name.tex | wc -c)"
     holds grep -q 'bordermatrix' $name.tex
     holds grep -q '"lists":{"rows":' $name.html
-    run explain $name --notation columns
-    status 0
+    ok explain $name --notation columns
     quiet
-    run_with answers explain $name --step
-    status 0
+    ok_with answers explain $name --step
     case $name in beta | variance | recap) ;; *) says "What is " ;; esac
 done
 # The picture is of the weights as they are computed: other settings, another picture.
