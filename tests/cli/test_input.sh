@@ -113,6 +113,15 @@ refused <<'END'
 3 train gpt link.txt | cannot read link.txt: No such file or directory; expected a text file
 3 tokenizer train facts.tx | did you mean facts.txt?
 END
+cp noise names.CSV
+run train vit names.CSV -o no
+hides "is a file: vit reads"
+(printf '\n\n'; yes 'no tab here' | head -n 500; printf 'pos\ta text\nneg\tanother\n') >late.tsv
+run data check textcls late.tsv
+hides "has no tabs"
+printf '\n \n{"label": "pos", "text": "good"}\n{"label": "neg", "text": "bad"}\n' >blank.data
+run data check textcls blank.data
+hides "has no tabs"
 run train textcls a.txt -o no
 refuses 3 "a.txt has no tabs: textcls reads"
 warns 'hint: `heed train mlm a.txt -o no`, if it is a text'
@@ -141,8 +150,8 @@ printf 'y\ny\n' >>text.fr
 ok train seq2seq text.en text.fr -o pairs $SMALL --steps 1
 warns "1 lines are blank on a side"
 warns "two parallel texts, "
-holds grep -qx "one 12	un 12" pairs/heed-data.tsv
-holds test "$(wc -l <pairs/heed-data.tsv)" = 21
+holds grep -qxF '{"source":"one 12","target":"un\t12"}' pairs/heed-data.jsonl
+holds test "$(wc -l <pairs/heed-data.jsonl)" = 21
 ok eval pairs text.en text.fr
 says "two parallel texts"
 head -n 21 text.fr >short.fr
@@ -158,7 +167,13 @@ refused <<'END'
 3 train seq2seq a.txt -o no | seq2seq reads a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source
 2 train seq2seq a b c -o no | one argument too many: c
 END
-ok_with pairs/heed-data.tsv data check seq2seq -
+# Quotes around whole lines, and first lines that could name columns, are text.
+{ printf '"Yes."\nEnglish\n' && seq 1 30 | sed 's/.*/"line &"/'; } >quoted.en
+{ printf '"Oui."\nFrench\n' && seq 1 30 | sed 's/.*/"ligne &"/'; } >quoted.fr
+ok train seq2seq quoted.en quoted.fr -o quoted $SMALL --steps 1
+holds grep -qxF '{"source":"\"Yes.\"","target":"\"Oui.\""}' quoted/heed-data.jsonl
+holds test "$(wc -l <quoted/heed-data.jsonl)" = 32
+ok_with pairs/heed-data.jsonl data check seq2seq -
 says "standard input"
 
 ok data check seq2seq text.en text.fr --block 6
@@ -206,6 +221,12 @@ ok data check textcls semicolons.csv --json --val-split 0
 json header true
 json pairs 4
 json labels.1.label y
+printf '"one, two";three\nx;y\n' >both.csv
+run data check textcls both.csv --columns 1,2 --json --val-split 0
+json pairs 2
+printf 'text,label\na;b,x\nc;d,y\n' >commas.csv
+run data check textcls commas.csv --json
+json labels.0.label x
 printf 'text;label\n"a"b;x\n' >quoted.csv
 run data check textcls quoted.csv
 refuses 3 "quoted.csv:2: expected a semicolon or the end of the line after a quoted field"
@@ -290,6 +311,15 @@ run_with prompts generate file --prompt Oslo --n 3
 holds grep -q '^Oslo' out
 
 # Lines of pairs without a tab, from the standard input: the first one is named.
+printf 'hello world\nfoo bar\n' >untabbed.txt
+for task in rnn:source textcls:label tag:words; do
+    run_with untabbed.txt train ${task%%:*} - -o untabbed
+    refuses 3 "line is wrong: standard input:1: expected ${task##*:} TAB"
+    absent untabbed
+done
+printf 'source,target\na,b\nc,d\n' >commas.csv
+ok_with commas.csv data check rnn - --val-split 0
+
 # One line that is longer than a block is a line.
 { yes 'the king sees the sea' | head -60; echo 'one two three four five six seven eight nine ten'; } >cut.txt
 run data check gpt cut.txt --tokenizer word --packing lines --block 9

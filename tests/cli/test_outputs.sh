@@ -62,6 +62,13 @@ ok attend mlm Paris --png a --svg a-2
 run attend mlm Paris --csv mlm/mine.csv
 ok attend mlm Paris --csv mlm/mine.csv
 ok plot mlm --png mlm/loss.png
+mv mlm/loss.png drawn.png
+echo text >linked.txt
+ln -s ../linked.txt mlm/loss.png
+run plot mlm --png mlm/loss.png
+refuses 2 "output would replace a file of the run"
+holds test "$(cat linked.txt)" = text
+mv drawn.png mlm/loss.png
 
 mkdir folder
 for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --html folder/../folder/c"; do
@@ -109,6 +116,7 @@ run explain --html first.html --tex nowhere/first.tex
 refuses 1 "nowhere/first.tex"
 absent first.html
 mkdir -p stands
+ok attend mlm "Paris is" --svg stands/first.svg
 
 # A picture has the name of its kind.
 for name in a.jpg a.svg a.webp; do
