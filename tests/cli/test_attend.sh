@@ -145,15 +145,6 @@ hides "boxes for letters"
 ok attend mlm "中 is the capital" --png boxes.png
 warns "boxes.png has boxes for letters that its font lacks; an SVG has the letters"
 holds grep -q '^encoder.0.attn,encoder,1,2,9,2,"[[]SEP]","Paris",' a.csv # positions count from 1
-ok attend mlm "$TEXT" --json
-quiet
-json heed "attention 2"
-json axes.0.labels.1 Paris
-json blocks.0.path encoder.0.attn
-json_has blocks.0.weights.1.8.8 blocks.0.q.1.8.7
-json guesses.0.says "[MASK]"
-json guesses.0.position 7
-json guesses.0.tokens.4.p
 run attend mlm "$TEXT" --json --no-qk --heads 2 --top 1
 json blocks.0.heads.0 2
 json note "head 2 alone"
@@ -245,14 +236,7 @@ refuses 2 "--target is empty"
 run attend s2s ag --target ga --stack decoder --layer 1
 says "decoder, layer 1 of 2"
 says "[CLS]"
-run attend s2s ag --target ga --json --layers 2
-json blocks.0.layer 2
-json blocks.2.stack cross
-json axes.1.labels.2 "[SEP]"
 run train rnn pairs.tsv -o rnn $TINY
-ok attend rnn ag --target ga --json
-json blocks.0.additive true
-json_has blocks.0.scores.0.2.2 blocks.0.q.0.2.0
 run attend rnn ag --stack decoder
 refuses 2 "--stack decoder: rnn has no such attention"
 run train rnn pairs.tsv -o blind $TINY --attention none

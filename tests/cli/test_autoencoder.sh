@@ -53,15 +53,6 @@ run eval third
 says "of hidden patches, 5 of 16"
 says "of each patch less its mean"
 picture=png/test/3/00003.png
-ok attend masked $picture --json
-json blocks.0.path encoder.0.attn
-json blocks.1.path decoder.0.attn
-json axes.0.count 17
-ok heads masked --batches 1
-says "decoder layer 1, head 2"
-says "over 340 queries"
-ok ablate masked --batches 1
-says "encoder layer 1, head 1"
 run attend masked $picture --occlude
 refuses 2 "nothing is chosen here: autoencoder predicts pixels"
 run ablate masked --patches
@@ -92,10 +83,6 @@ says "wrote sheet.png"
 warns "bad.png"
 holds test "$(grep -c '^0\.[0-9]' out)" = 2
 holds test -s sheet.png
-ok reconstruct masked $picture --json
-json input $picture
-json hidden_patches 12
-json error
 ok reconstruct code png/test --json
 holds test "$(grep -c '"hidden_patches": *0' out)" = 10
 run reconstruct vit $picture

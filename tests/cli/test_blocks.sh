@@ -47,20 +47,8 @@ sed 's/"rotary": *[0-9.]*/"rotary": -1/' rome.json >bad.json
 run explain --from bad.json
 refuses 3 "rotary is wrong: bad.json: expected a number above 0, theta"
 
-run attend llama "Rome is" --json
-json blocks.0.rotary 10000
-json blocks.0.kv_heads 2
-json blocks.1.k.3.0.0
-cp out rome.json
-ok view rome.json
 ok attend llama "Rome is" --html rome.html
 holds grep -q '"rotary":10000' rome.html
-ok ablate llama facts.txt
-says "layer 2, head 4"
-ok influence llama "Rome is"
-run graph llama
-says "rotary"
-
 # the other transformers: read in both directions, or pairs, or pictures
 printf 'a b c\tc b a\nb c d\td c b\nc d a\ta d c\n' >pairs.tsv
 for i in 1 2 3 4 5; do cat pairs.tsv; done >many.tsv

@@ -9,14 +9,6 @@ says "raw[lion, attacked] = 1·2 + 6·6 = 38"
 says "scaled[lion, attacked] = 0.5774·38 = 21.94"
 says "zebra    [2.50 3.50]"
 says "NOUN queries VERB; VERB queries NOUN, OBJ,"
-ok explain --json
-json example lion
-json tokens.3 attacked
-json features.7 PREP
-json Q.2.1 6.0
-json raw.2.3 38.0
-json weights.0.0 0.0909090909
-json hard false
 
 # Settings.
 ok explain --hard --beta 3 --tex hard.tex
@@ -308,10 +300,6 @@ says "raw[[MASK], "
 says "W_h: share = output W_h"
 says "LN(X + all heads)"
 says "Worked out in double from the model's own numbers"
-run explain mlm "Paris is the capital of [MASK] ." --json
-json layer encoder.0.attn
-json tokens.1 Paris
-json_has W_h.7.15 weights.0.8
 ok explain mlm "Paris is the capital of [MASK] ." --backward --tex mlm.tex --html mlm.html
 says "Layer 1, head 1 of 2 (encoder.0.attn)"
 hides "dB_Q"

@@ -7,17 +7,6 @@ for task in mlm gpt vit cnn mlp seq2seq rnn textcls tag; do
     says "xent"
     says "$task: "
 done
-ok graph gpt --layers 3 --width 16 --heads 2 --block 8 --json
-json heed "graph 1"
-json model gpt
-json nodes.0.op indices
-json nodes.2.name embed.token
-json nodes.2.shape.2 16
-json nodes.2.parameters.0.name embed.token.weight
-json edges.0.from 0
-json groups.0.path ""
-says '"path":"decoder.2","parent":2,"nodes":9,"like":"decoder.0"'
-json nodes.11.activation gelu_tanh
 run graph gpt --layers 3 --width 16 --heads 2 --block 8 --activation silu
 says "affine+silu"
 run graph gpt --layers 3 --width 16 --heads 2 --block 8 --svg gpt.svg --backward

@@ -45,13 +45,6 @@ holds cmp -s mlm/model.safetensors before
 says "(95 %)"
 ok ablate mlm --batches 1
 hides "(95 %)" # there is none of one batch
-ok ablate mlm --batches 1 --json
-json batches 1
-json heads.1.harm
-json heads.1.layer 1
-json heads.0.accuracy
-run ablate mlm --json
-"$JSON" loss <out >loss
 # Questions are read as heed eval reads them.
 grep -v Paris facts.txt | head -3 | sed 's/ \([^ ]*\) \([^ ]*\)$/ [MASK] \2\t\1/' >ask.tsv
 ok eval mlm ask.tsv --json
@@ -101,8 +94,6 @@ json alike.cross.diagonal
 run heads pairs
 says "cross layer 1, head 2"
 says "decoder all alike"
-ok ablate pairs --json
-json heads.5.harm
 # The map has the signs of the list; what is rounded to 0 has none.
 run ablate pairs
 holds awk '/, head/ { n += $7 <= -0.0005 } /^[a-z]+ layer 1 / { m += ($4 ~ /^-/) + ($5 ~ /^-/) } END { exit n != m }' out
@@ -115,11 +106,6 @@ for kind in additive dot scaled general; do
 done
 ok heads rnn-dot
 says diagonal
-# A plain dot product has no parameters of its own.
-run train rnn pairs.tsv -o plain $TINY --attention dot --no-bidirectional
-ok ablate plain --json
-json heads.0.stack cross
-json heads.0.harm
 
 for width in 40 80; do
     fits_in $width heads mlm
@@ -198,14 +184,6 @@ for width in 40 80 200; do
               n++; c = int((i - 12) / 10); if (!(c in at)) at[c] = i; bad += at[c] != i } }
         END { exit bad || n < 8 }' out
 done
-ok attend mlm "Paris is the capital of [MASK] ." --occlude --rollout --gradient --json
-json maps.0.name rollout
-json maps.1.name occlusion
-json maps.1.values.6.0
-json maps.2.name "occlusion, log-odds"
-json maps.3.name gradient
-json maps.4.layer 1
-json maps.5.head 2
 run attend mlm "Paris is the capital ." --occlude
 refuses 3 "nothing is predicted here"
 warns "write [MASK] for a word"
@@ -222,8 +200,6 @@ says "occlusion"
 ok attend pairs abc1 --occlude --gradient --query 1 --png pair.png
 hides "hint: --query"
 says "at token 1:"
-ok attend pairs abc1 --rollout --json
-json maps.0.keys 0
 # A picture of cross attention has no place for it; the last row of the target is no row of the encoder.
 run attend pairs abc1 --rollout --occlude --query 1 --png cross.png
 warns "--png draws the attention and what is of the same tokens; not drawn: rollout (source over source)"

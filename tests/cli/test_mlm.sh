@@ -16,10 +16,7 @@ run fill run "Paris is the capital of [MASK] ." --top 1000 --no-attention
 holds test "$(grep -c '^  \[' out)" = 5
 holds test "$(grep '^  [^ ]' out | tail -5 | grep -c '^  \[')" = 5
 ok fill run "Paris is the capital of [MASK] ." --json --top 3
-quiet
-json
-json_has predictions.2.token predictions.0.p attention.heads.1
-json tokens.6 "[MASK]"
+json predictions.2.token
 json position 7
 # The probabilities of given words are those among all words, in the given order.
 run fill run "Paris is the capital of [MASK] ." --json --top 1000

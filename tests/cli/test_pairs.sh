@@ -60,9 +60,6 @@ run translate rnn aei --svg b.svg --beside rnn
 holds test "$(grep -c ">rnn<" b.svg)" = 2
 holds test "$(grep -o ">0\.[0-9]*  of a row" b.svg | uniq -c | awk '{ print $1 }')" = 2 # both on one scale
 ok translate rnn aei --json --attention
-json input aei
-json_has output tokens log_probability
-json attention.source.0 a
 json attention.source.3 "[SEP]"
 json attention.weights.0.3
 run translate rnn aei --json --beam 3 --length-penalty 0
@@ -96,9 +93,7 @@ run eval rnn pairs.tsv
 says "validation part, 5 pairs"
 ok eval rnn pairs.tsv --json --translations made.tsv --beam 2
 json pairs 5
-json_has loss perplexity bits_per_byte token_accuracy
 json bleu null
-json_has exact log_probability
 holds test "$(wc -l <made.tsv)" = 5
 # A file that cannot be written is as it was: here it would be the first to have any bytes.
 cp made.tsv kept.tsv

@@ -85,10 +85,6 @@ says "top 5"
 says "precision"
 says "rows: the class"
 ok eval run --json --confusion confusion.png --mistakes mistakes.png --worst 5
-json part test
-json items 30
-json classes.9.class 9
-json_has classes.0.predicted.9 accuracy_95.1
 holds test -s confusion.png
 holds test -s mistakes.png
 # Five tiles in a row, each with room for "predicted" and a name.
@@ -336,8 +332,6 @@ run compare mlp ./mlp mlp/ --json
 holds test "$(grep -o '"run":' out | wc -l)" = 1
 ok compare run folder
 warns "different data: run on idx, folder on png"
-run compare text run
-warns "different tasks: text is of gpt, run of vit"
 run compare runs-2 runs-3 mlp --json
 json groups.0.name runs
 json groups.0.runs.1 runs-3

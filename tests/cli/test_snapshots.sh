@@ -79,12 +79,6 @@ run snapshots whole --svg mean.svg
 run snapshots whole --svg head.svg --head 1
 holds test "$(grep -o '>[0-9.]* and more  of a row' mean.svg)" != "$(grep -o '>[0-9.]* and more  of a row' head.svg)"
 ok snapshots whole --json --head 1
-json input "Paris is"
-json path decoder.1.attn
-json layer 2
-json snapshots.8.step 400
-json snapshots.8.weights.0.0 1.0
-json snapshots.0.weights.7.7
 refused <<'END'
 2 snapshots whole --layer 3 | --layer 3: expected 1 to 2 of the decoder, or last
 2 snapshots whole --head 3 | expected 1 to 2
