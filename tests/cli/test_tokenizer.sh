@@ -27,8 +27,6 @@ run tokenizer train - -o none
 refuses 3 "standard input is empty"
 run tokenizer train missing.txt -o none
 refuses 3 "cannot read missing.txt"
-run tokenizer train facts.txt -o none --tokenizer word
-refuses 2 "unknown option --tokenizer: did you mean --kind?"
 run tokenizer train facts.txt -o word --kind char
 refuses 2 "--force"
 run tokenizer train facts.txt -o word --kind word --force
