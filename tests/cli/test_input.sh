@@ -161,8 +161,8 @@ run train seq2seq text.en text.fr -o pairs $SMALL --steps 1
 status 0
 warns "1 lines are blank on a side"
 warns "two parallel texts, "
-holds grep -qx "one 12	un 12" pairs/heed-data.tsv
-holds test "$(wc -l <pairs/heed-data.tsv)" = 21
+holds grep -qxF '{"source":"one 12","target":"un\t12"}' pairs/heed-data.jsonl
+holds test "$(wc -l <pairs/heed-data.jsonl)" = 21
 run eval pairs text.en text.fr
 status 0
 says "two parallel texts"
@@ -179,7 +179,14 @@ run train seq2seq a.txt -o no
 refuses 3 "seq2seq reads a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source"
 run train seq2seq a b c -o no
 refuses 2 "one argument too many: c"
-run_with pairs/heed-data.tsv data check seq2seq -
+# Quotes around whole lines, and first lines that could name columns, are text.
+{ printf '"Yes."\nEnglish\n' && seq 1 30 | sed 's/.*/"line &"/'; } >quoted.en
+{ printf '"Oui."\nFrench\n' && seq 1 30 | sed 's/.*/"ligne &"/'; } >quoted.fr
+run train seq2seq quoted.en quoted.fr -o quoted $SMALL --steps 1
+status 0
+holds grep -qxF '{"source":"\"Yes.\"","target":"\"Oui.\""}' quoted/heed-data.jsonl
+holds test "$(wc -l <quoted/heed-data.jsonl)" = 32
+run_with pairs/heed-data.jsonl data check seq2seq -
 status 0
 says "standard input"
 

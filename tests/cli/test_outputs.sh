@@ -67,6 +67,13 @@ run attend mlm Paris --csv mlm/mine.csv
 status 0
 run plot mlm --png mlm/loss.png
 status 0
+mv mlm/loss.png drawn.png
+echo text >linked.txt
+ln -s ../linked.txt mlm/loss.png
+run plot mlm --png mlm/loss.png
+refuses 2 "output would replace a file of the run"
+holds test "$(cat linked.txt)" = text
+mv drawn.png mlm/loss.png
 
 mkdir folder
 for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --html folder/../folder/c"; do

@@ -79,7 +79,7 @@ holds grep -q '^ *1 .*e+' err
 hides "000000"
 holds awk '/^ *[0-9]+ / && NF < 10 {exit 1}' err
 
-# The sentence at the end, of whose kinds tests/test_judge.c has more. The table of a run of 60 steps is edited, and its last evaluation is made anew, at step 61.
+# The sentence at the end, of whose kinds tests/train/test_judge.c has more. The table of a run of 60 steps is edited, and its last evaluation is made anew, at step 61.
 judged() {
     rm -rf judged
     cp -r $1 judged

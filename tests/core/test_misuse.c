@@ -3,6 +3,8 @@
 #include "files.h"
 #include "lab.h"
 
+#include <pthread.h>
+
 TEST(misuse_tensor_of_an_earlier_step) {
     lab l = lab_open(HEED_TRAIN);
     heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(2, 2));
@@ -56,3 +58,31 @@ TEST(misuse_tensor_of_another_tape) {
     CHECK(heed_mean(l.t, heed_input(l.t, hidden->x, 2, hidden->shape)) != NULL);
     CLOSE(l.c);
 }
+
+#ifdef __GLIBC__
+static void *open_here(void *status) {
+    heed_ctx *c = heed_open(NULL);
+    *(heed_status *)status = heed_ctx_status(c);
+    heed_close(c);
+    return NULL;
+}
+
+/* A product would overflow the stack of such a thread. */
+TEST(misuse_thread_with_a_small_stack) {
+    const struct {
+        size_t kB;
+        heed_status status;
+    } cases[] = {{512, HEED_FAILED}, {8192, HEED_OK}};
+    for (int i = 0; i < 2; i++) {
+        heed_status status = HEED_OK;
+        pthread_t thread;
+        pthread_attr_t about;
+        pthread_attr_init(&about);
+        pthread_attr_setstacksize(&about, cases[i].kB * 1024);
+        CHECK(pthread_create(&thread, &about, open_here, &status) == 0);
+        pthread_join(thread, NULL);
+        pthread_attr_destroy(&about);
+        CHECK(status == cases[i].status);
+    }
+}
+#endif

@@ -1,5 +1,5 @@
 /* Models of pairs: sizes, what logits depend on, and targets made by them. Values and training
- * against PyTorch: tests/test_golden_models.c. */
+ * against PyTorch: tests/models/test_golden_models.c. */
 #include "test.h"
 #include <heed/models.h>
 
@@ -187,7 +187,7 @@ TEST(pair_attention_is_probed) {
 }
 
 /* Shuffled sources change an RNN's states; its attention alone would not see it
- * (tests/test_recurrent.c). Without attention one context serves, so that nothing is probed. */
+ * (tests/nn/test_recurrent.c). Without attention one context serves, so that nothing is probed. */
 TEST(pair_rnn_without_attention_probes_nothing) {
     built b = build(&heed_model_rnn, RNN "attention=none");
     heed_probe(b.t, "*", false);

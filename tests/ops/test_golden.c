@@ -278,7 +278,7 @@ static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
                                        {0}};
 
 /* Every op of the library's table must have been the last one of some case; but dropout, which is
- * random (tests/test_ops.c), and note, which only names what attention_explicit computes. */
+ * random (tests/ops/test_ops.c), and note, which only names what attention_explicit computes. */
 static bool covered(const golden_seen *s, const char *name) {
     if (strncmp(name, "dropout", 7) == 0 || strcmp(name, "note") == 0) return true;
     for (int i = 0; i < s->count; i++)

@@ -1,5 +1,5 @@
 /* The model of captions: what its logits depend on, captions made by it, what its grid and its
- * attention are. Values and training against PyTorch: tests/test_golden_models.c. */
+ * attention are. Values and training against PyTorch: tests/models/test_golden_models.c. */
 #include "built.h"
 
 static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
