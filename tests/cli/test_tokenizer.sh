@@ -21,7 +21,6 @@ holds cmp -s matched/vocab.txt word/vocab.txt
 refused <<'END'
 3 tokenizer train - -o none | standard input is empty
 3 tokenizer train missing.txt -o none | cannot read missing.txt
-2 tokenizer train facts.txt -o none --tokenizer word | unknown option --tokenizer: did you mean --kind?
 2 tokenizer train facts.txt -o word --kind char | --force
 END
 ok tokenizer train facts.txt -o word --kind word --force
