@@ -325,11 +325,12 @@ typedef struct {
                                           before the mask */
     heed_tensor *context;              /* (B,Tq,d) */
 } heed_attended;
+/* probed: keeps q, scores and weights for probes under the layer's name, as heed_attend_kv does k
+ * and v as they are compared and summed. A decoder of many steps passes false, and those of all its
+ * steps to heed_attend_note, which keeps them concatenated along the queries, without gradients; of
+ * more than HEED_ATTEND_STEPS steps nothing is kept. */
 heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                const heed_attention_kv *m);
-/* Keeps q, scores and weights for probes under the layer's name, those of several steps of a
- * decoder concatenated along the queries; heed_attend_kv keeps k and v as they are compared and
- * summed. Of more than HEED_ATTEND_STEPS steps nothing is kept. */
+                                const heed_attention_kv *m, bool probed);
 enum { HEED_ATTEND_STEPS = 4096 };
 void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
 

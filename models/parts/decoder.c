@@ -85,7 +85,7 @@ static heed_attended look(const decoder *m, heed_tape *t, const decoder_reading 
     if (!s) return (heed_attended){0};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->cells.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->cells.args.width});
-    return heed_attend_apply(&m->attend, t, h, &r->memory);
+    return heed_attend_apply(&m->attend, t, h, &r->memory, false);
 }
 
 /* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t]. All are (B,T,..)

@@ -117,11 +117,14 @@ static heed_tensor *weights(const heed_attend *l, heed_tape *t, heed_tensor *e, 
 }
 
 heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                const heed_attention_kv *m) {
+                                const heed_attention_kv *m, bool probed) {
     if (!heed__layer_given(l, t) || !m) return (heed_attended){0};
     heed_attended a = {.q = queries(l, t, query)};
+    if (probed) a.q = keep(l, t, a.q, "q");
     a.scores = scores(l, t, a.q, m->keys);
+    if (probed) a.scores = keep(l, t, a.scores, "scores");
     a.weights = weights(l, t, a.scores, m->mask);
+    if (probed) a.weights = keep(l, t, a.weights, "weights");
     a.context = heed_matmul(t, a.weights, m->values);
     return a;
 }
@@ -155,7 +158,7 @@ static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const attend_case *l = self;
     heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, HEED_CASE_ROWS, 4);
     heed_attention_kv kv = heed_attend_kv(&l->attend, t, l->inputs, pad);
-    return heed_attend_apply(&l->attend, t, x, &kv).context;
+    return heed_attend_apply(&l->attend, t, x, &kv, true).context;
 }
 
 #define CASE(name, ...)                                                                            \

@@ -5,9 +5,7 @@
 static heed_tensor *use_attend(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *x,
                                heed_tensor *pad) {
     heed_attention_kv m = heed_attend_kv(l, t, x, pad);
-    heed_attended y = heed_attend_apply(l, t, q, &m);
-    heed_attend_note(l, t, 1, &y);
-    return y.context;
+    return heed_attend_apply(l, t, q, &m, true).context;
 }
 
 /* One key per query, the first of equal ones; the gradients of its weights are those of the soft
@@ -27,7 +25,8 @@ TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
         const heed_attend *a = i ? &hard : &soft;
         heed_zero_grads(l.s);
         heed_attention_kv kv = heed_attend_kv(a, l.t, x, NULL);
-        heed_attended y = heed_attend_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv);
+        heed_attended y =
+            heed_attend_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv, false);
         CHECK(y.weights && heed_backward_from(l.t, y.weights, up));
         memcpy(g[i], a->w.w->g, sizeof g[i]);
         for (int q = 0; i && y.weights && q < 3; q++) {
@@ -67,7 +66,7 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_want_grad(l.t, heed_attend_apply(&f, l.t, q, &m).weights);
+            a[i] = heed_want_grad(l.t, heed_attend_apply(&f, l.t, q, &m, false).weights);
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});

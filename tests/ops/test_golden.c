@@ -473,7 +473,7 @@ static heed_tensor *attend(const golden *g) {
                                         .all_biases = golden_flag(g, "all_biases")});
     golden_fill(g);
     heed_attention_kv m = heed_attend_kv(&l, g->t, g->in[1], g->in[2]);
-    return heed_attend_apply(&l, g->t, g->in[0], &m).context;
+    return heed_attend_apply(&l, g->t, g->in[0], &m, true).context;
 }
 
 static const golden_call layer_calls[] = {

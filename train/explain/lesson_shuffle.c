@@ -110,7 +110,7 @@ static void shuffle_memory(explaining *e) {
         heed_tensor *memory = input_of(e, k ? shuffled(e, h, order, false) : h);
         heed_attention_kv kv = heed_attend_kv(&l, e->tape, memory, NULL);
         heed_tensor *q = input_of(e, query);
-        heed_attended y = heed_attend_apply(&l, e->tape, q, &kv);
+        heed_attended y = heed_attend_apply(&l, e->tape, q, &kv, false);
         weights[k] = result_of(e, y.weights, 1, MEMORY);
         heed_matrix row = result_of(e, y.context, 1, MEMORY_WIDTH);
         memcpy(c.x + k * MEMORY_WIDTH, row.x, MEMORY_WIDTH * sizeof *c.x);
