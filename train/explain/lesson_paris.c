@@ -147,7 +147,7 @@ static void add_last(explaining *e) {
                      "Paris says that the answer is French, and that of capital that it is a "
                      "country: similarity no longer decides.");
         for (int k = 0; k < 3; k++) {
-            matrix_view v = worked_view(e, all[i].parts[k], false);
+            matrix_view v = worked_view(e, all[i].parts[k]);
             v.name = names[k];
             show_view(e, k == 0 ? "" : k == 1 ? "·" : "=", v);
         }

@@ -202,37 +202,48 @@ static void compute(explaining *e, const recurrent_layers *l, recurrence *r) {
 
 /* ---- the list ---- */
 
+/* x as it is shown in a sentence. */
+static double shown(double x) { return round(100 * x) / 100; }
+
+/* "= 0.47", or ≈ where the numbers of the sentence, which give `sum`, do not. */
+static const char *gives(explaining *e, double sum, double x) {
+    return text_of(e, "%s %.2f", fabs(shown(sum) - shown(x)) < 0.005 ? "=" : "≈", x);
+}
+
 /* How the first number of h[2], or of h[1] if it is the only one, is computed. */
 static const char *number_of(explaining *e, const recurrent_layers *l, const recurrence *r) {
     const heed_rnn *f = &l->encoder;
     int t = r->x.rows > 1 ? 1 : 0, w = f->args.width;
     double *state = matrix_new(e, 1, 2 * w).x, *scratch = matrix_new(e, 1, 2 * w).x;
     cell_number n = {.c_after = 0};
+    if (!state || !scratch) return NULL;
     for (int i = 0; i <= t; i++) {
         n = one_number(f, &f->part[0], 0, r->x.x + i * r->x.cols, state);
         if (i < t) next_state(f, 0, r->x.x + i * r->x.cols, state, scratch);
     }
     const char *of = f->args.layers > 1 ? ", of the first layer" : "";
+    const double *g = n.gate, a = shown(g[0]), b = shown(g[1]), c = shown(g[2]), h = shown(*state);
     if (f->args.cell == HEED_GRU)
         return text_of(
             e,
-            "h[%d] = (1 - z) n + z h[%d], with r = %.2f, z = %.2f, n = tanh(%.2f + r (%.2f)) "
-            "= %.2f. Its first number%s: %.2f·(%.2f) + %.2f·(%.2f) = %.2f.",
-            t + 1, t, n.gate[0], n.gate[1], n.x[2], n.h[2], n.gate[2], of, 1 - n.gate[1], n.gate[2],
-            n.gate[1], state[0], n.h_after);
+            "h[%d] = (1 - z) n + z h[%d], with r = %.2f, z = %.2f, n = tanh(%.2f + r (%.2f)) %s. "
+            "Its first number%s: %.2f·(%.2f) + %.2f·(%.2f) %s.",
+            t + 1, t, g[0], g[1], n.x[2], n.h[2],
+            gives(e, tanh(shown(n.x[2]) + a * shown(n.h[2])), g[2]), of, 1 - g[1], g[2], g[1],
+            *state, gives(e, shown(1 - g[1]) * c + b * h, n.h_after));
     if (f->args.cell == HEED_LSTM)
         return text_of(
             e,
             "c[%d] = f c[%d] + i g, h[%d] = o tanh(c[%d]), with i = %.2f, f = %.2f, g = %.2f, "
-            "o = %.2f. Their first numbers%s: c = %.2f·(%.2f) + %.2f·(%.2f) = %.2f, h = "
-            "%.2f·tanh(%.2f) = %.2f.",
-            t + 1, t, t + 1, t + 1, n.gate[0], n.gate[1], n.gate[2], n.gate[3], of, n.gate[1],
-            state[w], n.gate[0], n.gate[2], n.c_after, n.gate[3], n.c_after, n.h_after);
+            "o = %.2f. Their first numbers%s: c = %.2f·(%.2f) + %.2f·(%.2f) %s, h = "
+            "%.2f·tanh(%.2f) %s.",
+            t + 1, t, t + 1, t + 1, g[0], g[1], g[2], g[3], of, g[1], state[w], g[0], g[2],
+            gives(e, b * shown(state[w]) + a * c, n.c_after), g[3], n.c_after,
+            gives(e, shown(g[3]) * tanh(shown(n.c_after)), n.h_after));
+    double in = shown(n.x[0]) + shown(n.h[0]);
     return text_of(
-        e,
-        "The first number of h[%d]%s: g((W_hx x[%d] + b) + W_hh h[%d]) = g(%.2f + %.2f) = "
-        "%.2f.",
-        t + 1, of, t + 1, t, n.x[0], n.h[0], n.h_after);
+        e, "The first number of h[%d]%s: g((W_hx x[%d] + b) + W_hh h[%d]) = g(%.2f + %.2f) %s.",
+        t + 1, of, t + 1, t, n.x[0], n.h[0], gives(e, activate(f->args.act, in), n.h_after));
 }
 
 static matrix_view *show_part(explaining *e, const char *name, heed_matrix m,
@@ -518,8 +529,8 @@ static void run_steps(explaining *e) {
                   e->name, off);
         return;
     }
-    const char **best = keep(e, malloc((size_t)r.y.rows * sizeof *best));
-    for (int i = 0; i < r.y.rows; i++)
+    const char **best = room(e, (size_t)r.y.rows, sizeof *best);
+    for (int i = 0; best && i < r.y.rows; i++)
         best[i] = heed_token_text(s->run->tokenizer, largest_in_row(&r.y, i));
     bool whole = heed_config_bool(e->p->flags, "whole");
     e->most_width = whole ? 0 : 8, e->most_tokens = whole ? 0 : 24;
