@@ -177,6 +177,7 @@ void paris_steps(explaining *e), mix_steps(explaining *e), store_steps(explainin
 /* Zeroed memory that e owns; NULL: an error, after which text_of gives "", labels are NULL,
  * matrices are empty, and steps are not added. */
 void *room(explaining *e, size_t count, size_t size);
+bool failed(const explaining *e);
 void explaining_free(explaining *e); /* all but out */
 const char *text_of(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);
 /* Labels with a number from `from` on: "h_%d". */

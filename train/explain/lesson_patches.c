@@ -60,7 +60,7 @@ static bool built_in(explaining *e, int patch, heed_matrix *out) {
 static heed_matrix cut(explaining *e, heed_matrix picture, int patch) {
     int across = picture.cols / patch;
     heed_matrix z = matrix_new(e, across * across, patch * patch);
-    for (int i = 0; i < z.rows; i++)
+    for (int i = 0; z.x && i < z.rows; i++)
         for (int k = 0; k < z.cols; k++)
             z.x[i * z.cols + k] = heed_matrix_at(&picture, i / across * patch + k / patch,
                                                  i % across * patch + k % patch);
@@ -85,7 +85,7 @@ static heed_matrix by_library(explaining *e, heed_matrix picture, heed_matrix we
                               int tokens) {
     heed_conv l;
     heed_patch_embed_init(&l, library(e), "patch", 1, patch, FEATURES, NULL);
-    if (heed_ctx_status(e->c) != HEED_OK) return matrix_new(e, tokens, FEATURES);
+    if (failed(e)) return matrix_new(e, tokens, FEATURES);
     set_parameter(l.w, weights, true);
     memset(l.b->x, 0, l.b->size * sizeof *l.b->x);
     heed_tape_begin(e->tape, HEED_EVAL, 0);

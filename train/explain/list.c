@@ -19,6 +19,8 @@ void *room(explaining *e, size_t count, size_t size) {
     return block;
 }
 
+bool failed(const explaining *e) { return heed_ctx_status(e->c) != HEED_OK; }
+
 void explaining_free(explaining *e) {
     heed_lesson_free(&e->w.lesson);
     heed_lesson_gradient_free(&e->back.g);
@@ -64,8 +66,7 @@ bool is_label(const char *label, const char *text, size_t n) {
 /* ---- steps ---- */
 
 lesson_step *add_step(explaining *e, const char *title, const char *formula, const char *words) {
-    bool ok = heed_ctx_status(e->c) == HEED_OK;
-    lesson_step *list = ok ? realloc(e->list, (size_t)(e->count + 1) * sizeof *list) : NULL;
+    lesson_step *list = !failed(e) ? realloc(e->list, (size_t)(e->count + 1) * sizeof *list) : NULL;
     if (list) e->list = list;
     if (!list) heed_fail(e->c, HEED_FAILED, "out of memory: a worked example");
     lesson_step *s = list ? &list[e->count++] : &e->no_step;
@@ -74,8 +75,7 @@ lesson_step *add_step(explaining *e, const char *title, const char *formula, con
 }
 
 matrix_view *show_view(explaining *e, const char *sign, matrix_view v) {
-    bool ok = e->count && heed_ctx_status(e->c) == HEED_OK;
-    lesson_step *s = ok ? &e->list[e->count - 1] : NULL;
+    lesson_step *s = e->count && !failed(e) ? &e->list[e->count - 1] : NULL;
     matrix_view *to = s && s->count < STEP_VIEWS ? &s->view[s->count++] : &e->no_view;
     *to = v;
     to->sign = sign;
