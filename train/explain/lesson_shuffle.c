@@ -33,8 +33,8 @@ static heed_matrix shuffled(explaining *e, heed_matrix m, const int *order, bool
 
 static const char *const *shuffled_labels(explaining *e, const char *const *labels,
                                           const int *order, int n) {
-    const char *moved[LION_TOKENS];
-    for (int i = 0; i < n; i++) moved[i] = labels[order[i]];
+    const char *moved[LION_TOKENS] = {0};
+    for (int i = 0; labels && i < n; i++) moved[i] = labels[order[i]];
     return keep_labels(e, moved, n);
 }
 
