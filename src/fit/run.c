@@ -345,10 +345,11 @@ bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
     const char *slash = path ? strrchr(path, '/') : NULL;
     bool ok = dir && path &&
               heed_text_put(&folder, slash ? path : ".", slash ? (size_t)(slash - path) + 1 : 1);
-    bool owns = false;
+    bool owns = false, beside = ok && heed__os_same(dir, folder.s);
     for (int i = 0; ok && i < RUN_FILES && !owns; i++) {
         heed__run_path(&own, dir, run_files[i]);
-        owns = heed__os_same(own.s, path) || heed__os_same(own.s, folder.s);
+        owns = heed__os_same(own.s, path) || heed__os_same(own.s, folder.s) ||
+               (beside && strcmp(slash ? slash + 1 : path, run_files[i]) == 0); /* a link, too */
     }
     heed_text_free(&own);
     heed_text_free(&folder);

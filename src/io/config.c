@@ -411,7 +411,7 @@ const char *heed_config_group(const heed_config *f, int index) {
 }
 
 void heed_config_by_data(heed_config *f, const char *keys) {
-    for (size_t n; keys && *keys; keys += n + strspn(keys + n, " ")) {
+    for (size_t n; f && keys && *keys; keys += n + strspn(keys + n, " ")) {
         n = strcspn(keys, " ");
         setting *s = find_setting(f, keys, n);
         if (s) s->by_data = true;
