@@ -55,8 +55,14 @@ static void put_cell(const void *of, int row, int column, char text[HEED_TABLE_C
     const heed_record_table *t = k->r->tables;
     for (; !is_same(t->columns->head, k->head) || row >= t->rows; t++)
         if (is_same(t->columns->head, k->head)) row -= t->rows;
-    const heed_record_column *found =
-        column == HEED_TABLE_NAME ? t->columns : column_of(t, k->shown[column]->key);
+    const heed_record_column *found = t->columns;
+    if (column != HEED_TABLE_NAME) { /* the same key, or heading without one */
+        const heed_record_column *like = k->shown[column];
+        found = like->key ? column_of(t, like->key) : NULL;
+        for (int i = 1; !like->key && i < t->count; i++)
+            if (!t->columns[i].key && is_same(t->columns[i].head, like->head))
+                found = &t->columns[i];
+    }
     *text = 0;
     if (found && found->texts)
         snprintf(text, HEED_TABLE_CELL, "%s", found->texts[row]);

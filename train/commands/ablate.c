@@ -90,7 +90,7 @@ static void ablate(program *p) {
     if (*png) ok = ok && heed_heatmap_png(p->c, &m, png);
     if (*svg) ok = ok && heed_heatmaps_svg(p->c, &m, 1, svg);
     if (ok && json)
-        print_record_tables_json(p, r);
+        print_json(p, record_tables_json(p->c, r));
     else if (ok && patches)
         print_patches(p, s.e.run, r);
     else if (ok)

@@ -46,7 +46,7 @@ static void heads(program *p) {
                        key);
     if (ok && (!*csv || heed_record_csv(p->c, r, csv))) {
         if (json)
-            print_record_tables_json(p, r);
+            print_json(p, record_tables_json(p->c, r));
         else
             print_measures(p, r, s.e.run->model);
         if (*csv && !json) printf("\nwrote %s\n", csv);

@@ -99,10 +99,11 @@ void print_record_table(const heed_record *r, const char *table, bool flush) {
     print_text(&text);
 }
 
-void print_record_tables_json(program *p, const heed_record *r) {
-    heed_text text = {.c = p->c};
-    if (heed_record_table_json(r, NULL, &text)) print_json(p, json_loads(text.s, 0, NULL));
+json_t *record_tables_json(heed_ctx *c, const heed_record *r) {
+    heed_text text = {.c = c};
+    json_t *o = heed_record_table_json(r, NULL, &text) ? json_loads(text.s, 0, NULL) : NULL;
     heed_text_free(&text);
+    return o;
 }
 
 double table_number(const heed_record *r, const char *table, const char *key, int row) {

@@ -14,9 +14,9 @@ bool each_run(program *p, const char *list, int most, bool (*open)(void *user, c
               void *user);
 /* Prints a record as one JSON object. */
 bool print_record(heed_ctx *c, const heed_record *r);
-/* Prints a table of a record; or all tables as one JSON object. */
+/* Prints a table of a record; and all tables as one JSON object. */
 void print_record_table(const heed_record *r, const char *table, bool flush);
-void print_record_tables_json(program *p, const heed_record *r);
+json_t *record_tables_json(heed_ctx *c, const heed_record *r);
 /* The number of a row of a table; NAN: there is none. table: NULL for the one without a name. */
 double table_number(const heed_record *r, const char *table, const char *key, int row);
 /* Reads a picture file; "-" is the standard input. */
