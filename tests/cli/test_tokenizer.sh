@@ -125,3 +125,13 @@ run train gpt facts.txt -o run --tokenizer word $SMALL
 status 0
 run train gpt facts.txt -o other --tokenizer run $SMALL
 status 0
+# A line of the standard input ends with LF or CR LF: another CR is a character.
+printf 'abc' >cr.txt
+run tokenizer train cr.txt --kind byte -o cr
+status 0
+for text in 'a\r:97 13' 'a\rb:97 13 98' 'a\r\n:97' 'a\r\r\n:97 13'; do
+    printf "${text%:*}" >cr.in
+    run_with cr.in tokenizer encode cr
+    status 0
+    holds test "$(cat out)" = "${text#*:}"
+done
