@@ -113,7 +113,7 @@ MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
 LIB_OBJ     := $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(wildcard src/*/*.c src/*/*/*.c))) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) \
     $(addprefix $(B)/,op_table.o layer_table.o optim_table.o page_source.o letters.o models.one.o)
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
-TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
+TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c $(patsubst src/%,tests/%/*.c,$(wildcard src/*)) tests/models/*.c tests/train/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
 OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
@@ -132,7 +132,7 @@ test-program: $(B)/heed-test
 LIBRARIES := heed heed-program
 lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO)) python/heed/_c.py
 # The Python package's declarations of the headers, where there is a python3.
-python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms_settings.c
+python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms.c
 	@! command -v python3 >/dev/null || CC="$(CC)" python3 $<
 
 $(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(B)/libheed.a
@@ -226,7 +226,7 @@ $(B)/train/%.o: SIZE := -O0
 endif
 $(B)/train/cli/mpi.o: CPPFLAGS_ALL += $(MPI_CFLAGS)
 # The rooms of the program and the tests find each other, too.
-$(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I.
+$(B)/train/%.o $(B)/tests/%.o: ROOM_INCLUDES := -Itrain -I. -Itests
 # Tests are compiled longer than they run; the variant without OpenMP is the one that warns of what only -O2 sees.
 ifneq ($(VARIANT),serial)
 $(B)/tests/%.o: SIZE := -O0

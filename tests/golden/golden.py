@@ -1,4 +1,4 @@
-"""Writes golden files: cases computed by PyTorch in float64, which tests/test_golden.c reads.
+"""Writes golden files: cases computed by PyTorch in float64, which tests/ops/test_golden.c reads.
 
 A case NAME is a set of tensors of one safetensors file:
   NAME/in0 ...      inputs: F32 (the double build reads the same numbers), I32 for indices and masks

@@ -1,4 +1,4 @@
-"""weights.npz: attention weights as somebody's NumPy would save them. tests/test_weights.c says what it holds."""
+"""weights.npz: attention weights as somebody's NumPy would save them. tests/record/test_weights.c says what it holds."""
 import os
 import numpy as np
 

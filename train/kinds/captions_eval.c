@@ -37,15 +37,18 @@ static bool references_of(heed_captions *k, size_t index, size_t count, referenc
     return heed_fail(out->text.c, HEED_FAILED, "no memory for %zu captions", count);
 }
 
-static void add_line(heed_text *out, const char *path, const char *made, const references *r) {
-    heed_text_add(out, "%s\t%s", path, made);
+static void add_line(heed_text *out, const char *path, const heed_text *made, const references *r) {
+    heed_text_add(out, "%s\t", path);
+    heed_text_put(out, made->s, made->n);
     for (size_t i = 0; i < r->count; i++) heed_text_add(out, "\t%s", r->list[i]);
     heed_text_put(out, "\n", 1);
 }
 
-static void count_caption(const translator *k, const char *made, const references *r, quality *q) {
+static void count_caption(const translator *k, const heed_text *made, const references *r,
+                          quality *q) {
     bool exact = false;
-    for (size_t i = 0; !exact && i < r->count; i++) exact = strcmp(made, r->list[i]) == 0;
+    for (size_t i = 0; !exact && i < r->count; i++)
+        exact = made->n == strlen(r->list[i]) && memcmp(made->s, r->list[i], made->n) == 0;
     q->count++;
     q->exact += exact;
     q->unended += !k->about.ended;
@@ -64,8 +67,8 @@ static bool add_caption(translator *k, heed_captions *captions, size_t index, he
               translate_picture(k, &picture, found.path) && translated_text(k, &made) &&
               heed_text_put(&made, "", 0) &&
               heed_bleu_add_best(c, &q->bleu, made.s, r.list, r.count);
-    if (ok) count_caption(k, made.s, &r, q);
-    if (ok && out) add_line(out, found.path, made.s, &r);
+    if (ok) count_caption(k, &made, &r, q);
+    if (ok && out) add_line(out, found.path, &made, &r);
     heed_picture_free(&picture);
     heed_text_free(&made);
     heed_text_free(&r.text);

@@ -137,7 +137,7 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
               heed_text_put(&reference, pair->target, pair->target_n) &&
               heed_bleu_add(c, &q->bleu, made.s, reference.s);
     if (ok) {
-        bool exact = strcmp(made.s, reference.s) == 0;
+        bool exact = made.n == reference.n && memcmp(made.s, reference.s, made.n) == 0;
         q->count++;
         q->exact += exact;
         size_t length = k->in.text.tokens.count - 1;
@@ -148,9 +148,11 @@ static bool add_translation(translator *k, const heed_pair *pair, heed_text *out
         ok = alignment_peaks_add(&q->peaks, k, pair);
         q->unended += !k->about.ended;
         q->log_probability += k->about.log_probability;
-        if (out)
-            heed_text_add(out, "%.*s\t%s\t%s\n", (int)pair->source_n, pair->source, made.s,
-                          reference.s);
+        const heed_text *rest[] = {&made, &reference};
+        if (out) heed_text_put(out, pair->source, pair->source_n);
+        for (int i = 0; out && i < 2; i++)
+            if (heed_text_put(out, "\t", 1)) heed_text_put(out, rest[i]->s, rest[i]->n);
+        if (out) heed_text_put(out, "\n", 1);
     }
     heed_text_free(&made);
     heed_text_free(&reference);

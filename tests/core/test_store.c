@@ -1,0 +1,117 @@
+/* test_store.c -- the store's calls without a store, and after an error. */
+#include "core/store.h"
+#include "test.h"
+
+static const int two[] = {2};
+
+TEST(store_rows_are_of_a_known_kind) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_param(s, "w", "zero", 1, two);
+    CHECK(heed_set_rows(s, "w", HEED_ROWS_CLASSES) == 1);
+    CHECK(heed_set_rows(s, "w", (heed_row_kind)99) == 0);
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    CHECK_HAS(heed_ctx_error(c), "found 99");
+    heed_clear(c);
+    CHECK(heed_store_at(s, 0)->rows == HEED_ROWS_CLASSES);
+    CLOSE(c);
+}
+
+/* Nothing is made while the context is in error, and all goes on where it was afterwards. */
+TEST(store_scope_of_any_length_is_whole_or_an_error) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    char name[300];
+    memset(name, 'x', sizeof name);
+    name[150] = 0;
+    CHECK_TEXT(heed_scope(s, "%s", name), name);
+    CHECK(!heed_scope(s, "%s", name));
+    CHECK_HAS(heed_ctx_error(c), "scope is too long");
+    heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(store_makes_nothing_after_an_error) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    CHECK_TEXT(heed_scope(s, "outer"), "outer");
+    heed_fail(c, HEED_DATA, "first");
+    CHECK(!heed_scope(s, "inner") && !heed_store_new(c));
+    CHECK(!heed_param(s, "w", "zero", 1, two) && !heed_state_new(s, "m", "zero", 1, two));
+    CHECK(heed_store_count(s) == 0);
+    CHECK_TEXT(heed_ctx_error(c), "first");
+    heed_clear(c);
+    const heed_tensor *w = heed_param(s, "w", "zero", 1, two);
+    CHECK(w && heed_store_count(s) == 1);
+    if (w) CHECK_TEXT(w->name, "outer.w");
+    CLOSE(c);
+}
+
+/* ---- values that are not drawn ---- */
+
+static heed_tensor *weight(heed_store *s, const char *name) {
+    return heed_param(s, name, "normal:1", 2, (int[]){3, 4});
+}
+
+static bool drawn_as(const heed_store *s, const heed_store *from, const char *name) {
+    const heed_entry *a = heed_store_find(s, name), *b = heed_store_find(from, name);
+    return a && b && !a->undrawn &&
+           !memcmp(a->tensor->x, b->tensor->x, b->tensor->size * sizeof(heed_real));
+}
+
+/* Later they have the bits that they would have had at once. Constants are set at once. */
+TEST(store_draws_expected_values_only_when_asked) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+    heed_store *plain = heed_store_new(c), *s = heed_store_new(c);
+    static const char *const names[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++) weight(plain, names[i]);
+    heed__store_expect(s, true, NULL);
+    for (int i = 0; i < 2; i++) weight(s, names[i]);
+    heed_tensor *gain = heed_param(s, "gain", "one", 1, (int[]){2});
+    heed__store_expect(s, false, NULL);
+    weight(s, "c");
+    CHECK(heed_store_find(s, "a")->undrawn && heed_store_find(s, "b")->undrawn);
+    CHECK(!heed_store_find(s, "gain")->undrawn && gain->x[1] == 1);
+    CHECK(drawn_as(s, plain, "c"));
+    CHECK(heed__store_draw(s, heed_store_find(s, "b")) && drawn_as(s, plain, "b"));
+    CHECK(heed_store_find(s, "a")->undrawn);
+    heed_store_find(s, "b")->tensor->x[0] = 7;
+    CHECK(heed__store_draw_all(s) && drawn_as(s, plain, "a") && !drawn_as(s, plain, "b"));
+    CLOSE(c);
+}
+
+/* Of a run: entries of the same shape whose rows are units. */
+TEST(store_expects_what_another_one_has) {
+    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+    heed_store *from = heed_store_new(c), *s = heed_store_new(c);
+    weight(from, "same");
+    weight(from, "tokens");
+    heed_set_rows(from, "tokens", HEED_ROWS_TOKENS);
+    heed_param(from, "wide", "normal:1", 2, (int[]){3, 5});
+    heed__store_expect(s, true, from);
+    weight(s, "same");
+    weight(s, "tokens");
+    weight(s, "wide");
+    weight(s, "new");
+    CHECK(heed_store_find(s, "same")->undrawn && !heed_store_find(s, "tokens")->undrawn);
+    CHECK(!heed_store_find(s, "wide")->undrawn && !heed_store_find(s, "new")->undrawn);
+    heed__store_set(heed_store_find(s, "same"), heed_store_find(from, "same")->tensor);
+    CHECK(drawn_as(s, from, "same"));
+    CLOSE(c);
+}
+
+/* Layers open and close their scopes also after an error, which must not close the caller's. */
+TEST(store_scopes_stay_open_after_a_layer_failed) {
+    heed_ctx *c = heed_open(NULL);
+    heed_store *s = heed_store_new(c);
+    heed_block b;
+    heed_scope(s, "outer");
+    heed_block_init(&b, s, "block", (heed_block_args){0});
+    CHECK(heed_ctx_status(c) == HEED_USAGE);
+    heed_clear(c);
+    heed_tensor *w = heed_param(s, "w", "zero", 1, two);
+    CHECK_TEXT(w->name, "outer.w");
+    heed_unscope(s);
+    CHECK_TEXT(heed_param(s, "v", "zero", 1, two)->name, "v");
+    CLOSE(c);
+}
