@@ -108,8 +108,6 @@ holds awk '{ match($0, /"log_probability":-[0-9.e-]*/); all = substr($0, RSTART 
     n = split($0, p, /"probability":/); for (i = 2; i <= n; i++) sum += log(p[i] + 0)
     sub(/.*"weights":\[\[/, ""); sub(/\].*/, ""); n = split($0, w, ","); for (i = 1; i <= n; i++) one += w[i]
     exit (all - sum) ^ 2 > 1e-6 || (one - 1) ^ 2 > 1e-6 || n != 64 }' out
-run caption run s/val/00000.png --png no.png
-refuses 2 "did you mean --attention FILE?"
 ok caption run s/val/00000.png --samples 3 --temperature 2 --seed 4 --json
 json captions.2.caption
 cp out first

@@ -254,22 +254,8 @@ refused <<'END'
 2 fill "Paris is the capital of [MASK] ." | missing RUN: expected a run and a text, found only the text; hint: `heed fill RUN TEXT`
 END
 
-# The file that is asked for says which option writes it.
-for ending in html png svg npz csv; do
-    run attend far Paris --output x.$ending
-    refuses 2 "unknown option --output: did you mean --$ending?"
-    run attend far Paris --out=x.$ending
-    refuses 2 "unknown option --out: did you mean --$ending?"
-done
-run attend far Paris --output x
-refuses 2 "unknown option --output: did you mean --png?"
-
 # A command that writes no such file says which does.
 run translate far Paris --html x.html
 refuses 2 'unknown option --html; hint: `heed attend RUN INPUT --html FILE` writes a page'
 run train gpt far.txt --png x.png # its setting attention is another one
 refuses 2 'unknown option --png; hint: `heed attend RUN INPUT --png FILE` draws a picture'
-for ending in png svg; do
-    run view far.npz --$ending x.$ending
-    refuses 2 "unknown option --$ending; hint: \`heed attend RUN INPUT --$ending FILE\` draws a picture"
-done
