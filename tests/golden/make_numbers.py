@@ -2,7 +2,7 @@
 
     python3 tests/golden/make_numbers.py
 
-lesson.*: the worked example of the lecture notes. rollout.*: attention rollout (Abnar & Zuidema 2020, sec. 4) by its formula;
+lesson.*: the worked example of the notes "Hungry lion" (docs/notes.md). rollout.*: attention rollout (Abnar & Zuidema 2020, sec. 4) by its formula;
 weights of layer l, head h, query i, key j, of 3 layers, 2 heads and 7 tokens: softmax over j of
 3 sin(1.3 l + 0.7 h + 0.9 i + 2.1 j + 0.4 i j); the causal ones see keys up to i alone.
 """
