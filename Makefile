@@ -116,7 +116,7 @@ PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c $(patsubst src/%,tests/%/*.c,$(wildcard src/*)) tests/models/*.c tests/train/*.c))
 OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
 LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
-OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
+OPTIMS := $(filter-out optim,$(basename $(notdir $(wildcard src/optim/*.c))))
 space := $(subst ,, )
 
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
