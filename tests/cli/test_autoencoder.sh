@@ -24,7 +24,8 @@ hides "test part"
 # Evaluation: the error, the codes as points and as numbers.
 run eval code --code codes.png --csv codes.csv
 status 0
-says "code on idx, test part: 30 pictures"
+says "idx, test part"
+says "pictures     30"
 says "mean squared error, of pixels from 0 to 1"
 says "wrote codes.png"
 holds test -s codes.png
@@ -48,7 +49,7 @@ run eval code --csv nowhere/codes.csv
 status 1
 run eval code idx --part val
 status 0
-says "validation part: 10 pictures"
+says "pictures     10"
 
 # Hidden patches: the same in every call, another share, nothing hidden where attention is shown.
 run train autoencoder idx -o masked $MASKED --steps 20

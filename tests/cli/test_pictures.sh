@@ -91,7 +91,8 @@ holds test $KILLS -gt 0
 run eval run
 status 0
 quiet
-says "run on idx, test part: 30 pictures"
+says "idx, test part"
+says "of 30 pictures"
 says "accuracy"
 says "top 5"
 says "precision"

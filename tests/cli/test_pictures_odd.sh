@@ -62,14 +62,14 @@ for mode in none json; do
 done
 run eval run broken
 status 0
-says "run on broken: all 15 pictures"
+says "of 15 pictures"
 warns "1 picture cannot be decoded and was skipped"
 run eval run broken --json
 json part all
 run eval run
-says "run on colours, validation part"
+says "colours, validation part"
 run eval run broken --part train
-says "all 15 pictures"
+says "of 15 pictures"
 run eval run broken --strict
 refuses 3 "1.bmp"
 digits_maker

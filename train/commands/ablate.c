@@ -1,5 +1,5 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
-#include "kinds/image.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 #include <math.h>
@@ -252,7 +252,7 @@ static json_t *patch_ablation_json(const eval_loop *s, const heed_patch_ablation
 static void hide_patches(program *p, const eval_loop *s) {
     heed_patch_ablation r;
     inspect_progress g = {p, "picture"};
-    heed_patch_ablation_args a = {.images = s->open->batches,
+    heed_patch_ablation_args a = {.images = s->open->kind->images(s->open),
                                   .part = s->part,
                                   .pictures = flag_int(p, "pictures"),
                                   .share = heed_config_real(p->flags, "share"),
