@@ -154,7 +154,7 @@ def write_paths(x, y, folder):
     path = os.path.join(folder, "heed-data.csv")
     numbers, names = (None, None) if y is None else classes_of(y, len(x))
     with open(path, "w", newline="", encoding="utf-8", errors="surrogateescape") as f:
-        rows = csv.writer(f, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a semicolon parts no columns, blanks are kept
+        rows = csv.writer(f, lineterminator="\n", quoting=csv.QUOTE_ALL)  # a semicolon does not separate columns
         for i, picture in enumerate(x):
             rows.writerow([picture_path(picture)] + ([] if y is None else [names[numbers[i]] if names else numbers[i]]))
     return path

@@ -22,6 +22,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- errors ---- */
@@ -666,10 +667,15 @@ static int lock_at(heed__lock *k, const place *p, long *holder) {
 
 bool heed__os_lock(heed__lock *k, const char *path, long *holder) {
     place p;
-    int result = 0;
+    int result = 0, tries = 3; /* heed__os_locked of another process holds it for a moment */
     *holder = 0;
     if (!find(path, &p)) result = errno == ENOENT ? -2 : -1;
-    while (result == 0) result = lock_at(k, &p, holder);
+    while (result == 0) {
+        result = lock_at(k, &p, holder);
+        if (result != -2 || --tries == 0) continue;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        result = 0;
+    }
     leave(&p);
     return result != -2;
 }

@@ -146,21 +146,28 @@ static bool means(const heed__schema *k, int side, heed__cut name, bool words) {
     return place_in(k->usual[side], name) || place_in(k->others[side], name);
 }
 
-/* The column of that side by its name: the one whose usual name comes first, or the only one with
- * another name. HEED__ABSENT: there is none, or several may be meant. */
-static size_t known(const heed__schema *k, int side, const heed__cut *names, size_t count) {
+/* The column whose name comes first in the list; HEED__ABSENT: none is there. */
+static size_t first_of(const char *list, const heed__cut *names, size_t count) {
     const char *best = NULL;
-    size_t found = HEED__ABSENT, others = 0;
+    size_t found = HEED__ABSENT;
     for (size_t i = 0; i < count; i++) {
-        const char *at = place_in(k->usual[side], names[i]);
+        const char *at = place_in(list, names[i]);
         if (at && (!best || at < best)) {
             best = at;
             found = i;
         }
     }
-    for (size_t i = 0; i < count && !best; i++)
+    return found;
+}
+
+/* The column of that side by its name: the one whose usual name comes first, or the only one with
+ * another name. HEED__ABSENT: there is none, or several may be meant. */
+static size_t known(const heed__schema *k, int side, const heed__cut *names, size_t count) {
+    size_t found = first_of(k->usual[side], names, count), others = 0;
+    if (found != HEED__ABSENT) return found;
+    for (size_t i = 0; i < count; i++)
         if (place_in(k->others[side], names[i]) && others++ == 0) found = i;
-    return best || others == 1 ? found : HEED__ABSENT;
+    return others == 1 ? found : HEED__ABSENT;
 }
 
 /* Whether the names say which columns are meant. */
@@ -169,8 +176,7 @@ static bool recognize(heed__table *t, const heed__cut *names, size_t count) {
     size_t *to = t->column, languages_found = 0;
     for (int side = 0; side < HEED__SIDES; side++) to[side] = known(k, side, names, count);
     bool source = to[HEED__SOURCE] != HEED__ABSENT, target = to[HEED__TARGET] != HEED__ABSENT;
-    for (size_t i = 0; i < count && k->parts; i++)
-        if (place_in(part_names, names[i])) to[HEED__PART] = i;
+    if (k->parts) to[HEED__PART] = first_of(part_names, names, count);
     if (source && (target || t->alone)) return true;
     for (size_t i = 0; i < count && k->languages; i++)
         if (place_in(languages, names[i]) && languages_found++ < HEED__SIDES)
@@ -255,12 +261,12 @@ static bool may_name(const heed__schema *k, heed__cut field) {
 typedef struct {
     size_t bytes, different, same; /* same: rows with the first row's text */
     bool numbers, pictures;        /* all are numbers; names of pictures */
-    bool counts, counted;          /* each is its row's number; the first row's is, too */
-    bool repeated;                 /* each occurs again */
+    bool counts, rises;            /* each number is that of the row before + 1; is larger */
+    size_t single;                 /* texts that occur once */
     bool hints;                    /* one may name a column, as the first row's may */
 } look;
 
-enum { LOOKED = 200, LOOKED_BYTES = 1 << 20 };
+enum { LOOKED = 200, LOOKED_BYTES = 1 << 20, MANY = 8 };
 
 static void look_at_field(const heed__schema *k, look *of, heed__names *seen, size_t *times,
                           size_t row, double *last, heed__cut first, const char *text) {
@@ -270,7 +276,9 @@ static void look_at_field(const heed__schema *k, look *of, heed__names *seen, si
     of->bytes += cut.n;
     of->same += cut.n == first.n && memcmp(cut.s, first.s, cut.n) == 0;
     of->numbers = of->numbers && number;
-    of->counts = of->counts && number && (value == *last + 1 || (row == 0 && isnan(*last)));
+    bool begins = row == 0 && isnan(*last);
+    of->counts = of->counts && number && (begins || value == *last + 1);
+    of->rises = of->rises && number && (begins || value > *last);
     of->pictures = of->pictures && heed__is_picture_name(heed__without_number(cut));
     of->hints = of->hints || may_name(k, cut);
     *last = number ? value : (double)NAN;
@@ -294,10 +302,9 @@ static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
     double last[HEED__FIRST];
     size_t *times = heed__alloc_array(c, HEED__FIRST * LOOKED, sizeof *times);
     for (size_t i = 0; i < t->shown; i++) {
-        of[i] = (look){.numbers = true, .pictures = true, .counts = true, .repeated = true};
+        of[i] = (look){.numbers = true, .pictures = true, .counts = true, .rises = true};
         seen[i].c = c;
         if (!read_number(t->first[i], &last[i])) last[i] = (double)NAN;
-        of[i].counted = !isnan(last[i]);
     }
     while (times && count < LOOKED && rows.at && heed_csv_next(&rows) && rows.count == t->width &&
            (rows.ended || n == left)) {
@@ -309,8 +316,8 @@ static size_t look_at(const heed__table *t, look of[HEED__FIRST]) {
     for (size_t i = 0; i < t->shown; i++) {
         of[i].different = seen[i].count;
         for (size_t j = 0; times && j < seen[i].count; j++)
-            of[i].repeated = of[i].repeated && times[i * LOOKED + j] > 1;
-        if (count < 2) of[i].counts = false;
+            of[i].single += times[i * LOOKED + j] == 1;
+        of[i].counts = count > 1 && (of[i].counts || (of[i].rises && count >= MANY));
         heed__names_free(&seen[i]);
     }
     if (!c || heed_ctx_status(c) == HEED_FAILED)
@@ -440,8 +447,8 @@ static bool ask(const heed__table *t) {
     return false;
 }
 
-/* Whether the first row alone has its text, and all others repeat theirs. */
-static bool is_alone(const look *of) { return !of->same && of->repeated; }
+/* Whether the first row alone has its text, and nearly all others repeat theirs. */
+static bool is_alone(const look *of, size_t rows) { return !of->same && of->single * 20 <= rows; }
 
 /* Whether the first row may be read as data: it is like the others, and no column that is read
  * numbers the rows. */
@@ -462,7 +469,7 @@ static bool is_data(const heed__table *t) {
         if (!given(t) && t->width > HEED__SIDES && rows >= SOME && of[i].counts)
             return first ? lacks(t, false) : ask(t);
         unlike = unlike || (rows >= SOME && of[i].numbers && !first);
-        alone = alone || (rows >= SEVERAL && is_alone(&of[i]));
+        alone = alone || (rows >= SEVERAL && is_alone(&of[i], rows));
     }
     if (k->files && source < t->shown)
         unlike = unlike || (rows && of[source].pictures &&

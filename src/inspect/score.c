@@ -109,7 +109,7 @@ static bool add_peaks(scoring *s, heed_example *e, const heed_generated *about,
 }
 
 /* An exact target equals one of those that are right. */
-static bool compare(scoring *s, const heed_item *item, const char *made,
+static bool compare(scoring *s, const heed_item *item, const heed_text *made,
                     const heed_generated *about, size_t length) {
     heed_ctx *c = s->e->run->c;
     heed_scores *out = s->out;
@@ -118,10 +118,11 @@ static bool compare(scoring *s, const heed_item *item, const char *made,
                *at = item->targets.s;
     bool exact = false;
     if (!right) return false;
-    if (lines) heed_text_add(lines, "%s\t%s", item->source.s, made);
+    if (lines) heed_text_add(lines, "%s\t", item->source.s);
+    if (lines) heed_text_put(lines, made->s, made->n);
     for (size_t i = 0; i < item->count; i++, at += strlen(at) + 1) {
         right[i] = at;
-        exact = exact || strcmp(made, at) == 0;
+        exact = exact || (made->n == strlen(at) && memcmp(made->s, at, made->n) == 0);
         if (lines) heed_text_add(lines, "\t%s", at);
     }
     if (lines) heed_text_put(lines, "\n", 1);
@@ -133,7 +134,7 @@ static bool compare(scoring *s, const heed_item *item, const char *made,
         s->by.count[length]++;
         s->by.exact[length] += exact;
     }
-    bool ok = heed_bleu_add_best(c, &out->bleu, made, right, item->count);
+    bool ok = heed_bleu_add_best(c, &out->bleu, made->s, right, item->count);
     heed__free(right);
     return ok;
 }
@@ -152,7 +153,7 @@ static bool add_target(scoring *s, size_t index) {
     size_t length = e.text.tokens.count ? e.text.tokens.count - 1 : 0;
     ok = ok && heed_make_target(r, &s->how->decode, &e, &about) &&
          heed_decode(r->tokenizer, e.target.tokens.ids, e.target.tokens.count, &made) &&
-         heed_text_put(&made, "", 0) && compare(s, &item, made.s, &about, length) &&
+         heed_text_put(&made, "", 0) && compare(s, &item, &made, &about, length) &&
          add_peaks(s, &e, &about, &item.pair);
     heed_text_free(&made);
     heed_example_free(&e);

@@ -152,14 +152,21 @@ static size_t team_stack(int threads) {
 }
 
 static void check_stack(heed_ctx *c, int threads) {
-    size_t own = heed__os_stack_limit(), team = own < STACK ? own : team_stack(threads);
-    if (own >= STACK && team >= STACK) return;
-    heed_fail(c, HEED_FAILED,
-              "stack is too small: heed_open: expected at least %zu kB for %s, found %zu kB; hint: "
-              "%s",
-              STACK / 1024, own < STACK ? "the process" : "each thread of a team",
-              (own < STACK ? own : team) / 1024,
-              own < STACK ? "`ulimit -s 8192`" : "OMP_STACKSIZE=2M in the environment");
+    struct {
+        size_t bytes;
+        const char *whose, *hint;
+    } all[] = {{heed__os_stack_limit(), "the process", "`ulimit -s 8192`"},
+               {heed__os_stack_left(), "the calling thread", "start it with a larger stack"},
+               {0, "each thread of a team", "OMP_STACKSIZE=2M in the environment"}};
+    for (int i = 0; i < 3; i++) {
+        if (i == 2) all[i].bytes = team_stack(threads);
+        if (all[i].bytes >= STACK) continue;
+        heed_fail(c, HEED_FAILED,
+                  "stack is too small: heed_open: expected at least %zu kB for %s, found %zu kB; "
+                  "hint: %s",
+                  STACK / 1024, all[i].whose, all[i].bytes / 1024, all[i].hint);
+        return;
+    }
 }
 
 heed_ctx *heed_open_real(const heed_options *options, size_t real_size) {

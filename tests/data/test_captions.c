@@ -125,6 +125,8 @@ TEST(captions_have_parts) {
         CHECK(heed_pairs_get(pairs, true, 0, &one) &&
               strncmp(one.source, cases[i].pairs == 2 ? "2.png" : "0.png", 5) == 0);
     }
+    k = open_lines(c, "split\timage\tcaption\tdataset\ntrain\t0.png\tzero\tcoco\n", NULL, 0, NULL);
+    CHECK(k && heed_captions_about(k)->pictures == 1); /* the usual name of several */
     CHECK_FAILS(c, open_lines(c, "image\tcaption\tsplit\n0.png\tzero\tx\n", NULL, 0, NULL),
                 HEED_DATA,
                 "a.tsv:2: expected train, val or test in the column of parts, found \"x\"");

@@ -77,7 +77,8 @@ TEST(images_cifar_100) {
 TEST(images_cifar_damage_is_told) {
     heed_ctx *c = open_images_ctx();
     put_cifar("data_batch_1.bin", 1, 10, 0, 9);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "class \"9\" has no pictures");
+    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+                "class \"class 9\" has no pictures");
     put_cifar("data_batch_1.bin", 1, 11, 0, 11);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found 10 in record 10");
     put_cifar("data_batch_1.bin", 2, 10, 0, 10);

@@ -271,6 +271,7 @@ TEST(pairs_read_conll) {
          "6 Peter|B-PER", 2},
         {"a.txt", "a X\r\nb Y\r\n\r\n\r\nc X\r\n", NULL, "5 c|X", 2},
         {"a.tsv", "a\tX\t1\nb\tY\t2\n\nc\tX\t3\n", "1,2", "4 c|X", 2},
+        {"h.conll", "w p t\na P X\n\nb P Y\n", " W , t ", "4 b|Y", 2},
         {"w.conll", "#tag\tO\n\n# a comment\nb\tX\n", NULL, "4 b|X", 2},
         {"h.conll", "Word POS Tag\na P X\n\nb P Y\n", NULL, "4 b|Y", 2},
         {"h.txt", "token\ttag\n\na\tX\nc\tX\n\nb\tY\n", NULL, "6 b|Y", 2},
@@ -304,9 +305,8 @@ TEST(pairs_read_conll) {
                 HEED_DATA, "a.conll:2: expected 2 columns in every line, found 1");
     heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
     CHECK_FAILS(c, open_text(c, "a.conll", "a B C X\n", wrong), HEED_USAGE,
-                "a CoNLL file of 4 columns: expected the numbers of word and label, two columns; "
-                "hint: `columns "
-                "= 1,4`");
+                "a CoNLL file of 4 columns: expected the numbers or names of word and label, two "
+                "columns; hint: `columns = 1,4`");
     CLOSE(c);
 }
 

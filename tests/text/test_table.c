@@ -95,6 +95,13 @@ TEST(table_asks_for_columns) {
         {"a.csv", "review,comment,label\na,x,y\nb,z,y\n", "`columns = review,label`", HEED_CLASSES},
         {"a.tsv", "0\tgo\tva\n1\trun\tcours\n2\tsee\tvois\n3\tbe\tsois\n", "`columns = 2,3`",
          HEED_TRANSLATION},
+        /* numbers with gaps; a class that occurs once among many */
+        {"a.tsv",
+         "3\tgo\tva\n7\trun\tcours\n8\tsee\tvois\n12\tbe\tsois\n15\tsay\tdis\n20\tsit\tassis\n"
+         "21\teat\tmange\n30\tgive\tdonne\n31\tlie\tmens\n",
+         "`columns = 2,3`", HEED_TRANSLATION},
+        {"a.tsv", "v1\tv2" ROWS ROWS ROWS ROWS "rare\tgood book\n", "`columns = v2,v1`",
+         HEED_CLASSES},
         {"a.tsv", "id\tanglais\tautre\n0\tgo\tva\n1\trun\tcours\n2\tsee\tvois\n",
          "`columns = anglais,autre`", HEED_TRANSLATION},
         {"a.tsv", "en\tfr\tde\ngo\tva\tgeh\n", "`columns = en,fr`", HEED_TRANSLATION},

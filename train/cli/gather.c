@@ -130,27 +130,29 @@ static size_t count_lines(const char *text, size_t n) {
     return lines;
 }
 
-/* A tab in a text would part two columns. */
-static bool put_side(joining *j, char *line, size_t n, char end) {
-    for (size_t i = 0; i < n; i++)
-        if (line[i] == '\t') line[i] = ' ';
-    return put(j, line, n) && put(j, &end, 1);
-}
-
 static bool is_blank(const char *s, size_t n) { return strspn(s, " \t\r\v\f") >= n; }
 
-/* Writes the lines in pairs; those of which one side is blank are left out. */
+/* Writes the lines in pairs, as JSON: whatever is in a line is text. Those of which one side is
+ * blank are left out. */
 static bool put_pairs(joining *j, char *a, char *b) {
+    heed_text pair = {.c = j->p->c};
     size_t left_out = 0;
     bool ok = true;
     while (ok && *a && *b) {
         size_t n = strcspn(a, "\n"), m = strcspn(b, "\n");
-        bool blank = is_blank(a, n) || is_blank(b, m);
+        bool blank = is_blank(a, n) || is_blank(b, m), more = a[n] && b[m];
         left_out += blank;
-        if (!blank) ok = put_side(j, a, n, '\t') && put_side(j, b, m, '\n');
-        a += n + (a[n] != 0);
-        b += m + (b[m] != 0);
+        a[n] = b[m] = 0;
+        pair.n = 0;
+        heed_json_open(&pair, NULL, '{');
+        heed_json_text(&pair, "source", a);
+        heed_json_text(&pair, "target", b);
+        heed_json_close(&pair, '}');
+        ok = heed_text_put(&pair, "\n", 1) && (blank || put(j, pair.s, pair.n));
+        a += n + more;
+        b += m + more;
     }
+    heed_text_free(&pair);
     if (ok && left_out)
         heed_message(j->p->c, HEED_INFO, "%zu lines are blank on a side, and left out", left_out);
     return ok;
@@ -187,7 +189,7 @@ static bool join_parallel(joining *j, const char *source, const char *target) {
 static bool join(joining *j, const heed_model *m, int count, char *const *inputs) {
     heed_ctx *c = j->p->c;
     bool text = reads_text(m), in = strcmp(inputs[0], "-") == 0;
-    snprintf(j->g->name, sizeof j->g->name, "heed-data.%s", text ? "txt" : "tsv");
+    snprintf(j->g->name, sizeof j->g->name, "heed-data.%s", text ? "txt" : "jsonl");
     for (int i = 0; count > 1 && i < count; i++)
         if (strcmp(inputs[i], "-") == 0)
             return heed_fail(c, HEED_USAGE, "- is the standard input: expected it alone");

@@ -129,6 +129,11 @@ static mode_t mode_of(const char *path) {
     return stat(path, &s) == 0 ? s.st_mode : 0;
 }
 
+bool is_link(const char *path) {
+    struct stat s;
+    return lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
+}
+
 bool is_directory(const char *path) { return S_ISDIR(mode_of(path)); }
 bool is_file(const char *path) { return S_ISREG(mode_of(path)); }
 bool has_piped_input(const program *p) {

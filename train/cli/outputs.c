@@ -67,10 +67,11 @@ static bool keep_data(const output *o, const char *path) {
     return ok;
 }
 
-/* No file of a run may be replaced, except loss.png, which heed plot redraws; nor what it was
- * trained on, which a command without DATA reads. */
+/* No file of a run may be replaced, except loss.png, which heed plot redraws, but not through a
+ * link; nor what it was trained on, which a command without DATA reads. */
 static bool keep_run(const output *o, const char *run) {
-    if (strcmp(file_name(o->path), "loss.png") != 0 && heed_run_owns(o->c, run, o->path))
+    bool curves = strcmp(file_name(o->path), "loss.png") == 0 && !is_link(o->path);
+    if (!curves && heed_run_owns(o->c, run, o->path))
         return heed_fail(o->c, HEED_USAGE,
                          "output would replace a file of the run: --%s %s: expected another file; "
                          "hint: a name that is not in %s",

@@ -329,6 +329,7 @@ void ignore_file_limit(void);
 bool was_interrupted(void *unused);
 bool is_directory(const char *path);
 bool is_file(const char *path);
+bool is_link(const char *path);
 bool is_stream(const char *path); /* a pipe or a device */
 /* Whether the standard input is a file, or a pipe from which something came within two seconds:
  * programs that run this one may leave a pipe open. */

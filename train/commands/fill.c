@@ -44,8 +44,8 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     }
     json_t *list = json_array();
     for (int i = 0; i < g->count; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:f}", "token", g->labels[i], "p", (double)g->p[i]));
+        json_array_append_new(
+            list, json_pack("{s:o, s:f}", "token", json_text(g->labels[i]), "p", (double)g->p[i]));
     json_t *o = json_pack("{s:i, s:o}", "position", g->query + 1, "predictions", list);
     if (looks) json_object_set_new(o, "attention", attend_row_json(p, &v));
     json_array_append_new(masks, o);

@@ -28,7 +28,7 @@ static heed_part part_of(const char *name, const format **f) {
 
 /* ---- names ---- */
 
-/* Reads the names from the file's lines that are not blank; without it, numbers are used. */
+/* Reads the names from the file's lines that are not blank; without it, classes are numbered. */
 static bool read_names(heed_images *k, const char *folder, const format *f) {
     char *path = heed__images_path(k->c, folder, f->names);
     if (!path) return false;
@@ -45,8 +45,8 @@ static bool read_names(heed_images *k, const char *folder, const format *f) {
         at = next;
     }
     for (; !there && count < f->classes; count++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", count);
+        char name[24];
+        snprintf(name, sizeof name, "class %d", count); /* a number alone would name a digit */
         heed__images_class(k, name, path);
     }
     if (count != f->classes)

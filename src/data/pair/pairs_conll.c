@@ -55,6 +55,8 @@ static bool next_line(const char *text, size_t n, size_t *at, heed__cut *line) {
 typedef struct {
     bool tabs, ud;
     size_t columns, column[HEED__SIDES]; /* column: of word and label, from 0 */
+    heed__cut first[COLUMNS];            /* the columns of the first line, unless ud */
+    bool named;                          /* the caller has chosen columns by these */
     bool comments; /* a line "# ..." before the first word of a sentence is one, whatever its length
                     */
 } form;
@@ -102,8 +104,8 @@ static bool find_form(const char *path, const char *text, size_t n, form *f) {
         if (!words && starts_with(content, "# ")) continue;
         if (!words++) {
             f->tabs = memchr(content.s, '\t', content.n) != NULL;
-            f->columns = cut_columns(content, f->tabs, column);
-            f->ud = f->tabs && f->columns == UD_COLUMNS && strtol(column->s, NULL, 10) == 1;
+            f->columns = cut_columns(content, f->tabs, f->first);
+            f->ud = f->tabs && f->columns == UD_COLUMNS && strtol(f->first->s, NULL, 10) == 1;
             if (f->columns < 2) return false;
             f->comments = has_comments(text, n, f);
         }
@@ -120,13 +122,18 @@ static bool find_form(const char *path, const char *text, size_t n, form *f) {
 
 /* ---- which columns ---- */
 
-/* The place of a column that a number from 1 or, in CoNLL-U, a name gives; f->columns: none. */
-static size_t place_of(const form *f, const char *name, size_t n) {
+/* The place of a column that a number from 1 or a name gives, which is one of CoNLL-U or of the
+ * first line; f->columns: none. */
+static size_t place_of(form *f, heed__cut name) {
     char *end;
-    unsigned long number = strtoul(name, &end, 10);
-    if (end == name + n && number >= 1 && number <= f->columns) return number - 1;
-    for (size_t i = 0; f->ud && i < UD_COLUMNS; i++)
-        if (strlen(ud_names[i]) == n && strncasecmp(ud_names[i], name, n) == 0) return i;
+    unsigned long number = strtoul(name.s, &end, 10);
+    if (end == name.s + name.n && number >= 1 && number <= f->columns) return number - 1;
+    for (size_t i = 0; i < f->columns; i++) {
+        heed__cut own = f->ud ? (heed__cut){ud_names[i], strlen(ud_names[i])} : f->first[i];
+        if (!heed__same_name(own.s, own.n, name.s, name.n)) continue;
+        f->named = !f->ud;
+        return i;
+    }
     return f->columns;
 }
 
@@ -136,8 +143,10 @@ static bool choose_columns(const heed__line *l, form *f) {
     f->column[HEED__TARGET] = f->ud ? 3 : f->columns - 1;
     if (!given || !*given) return true;
     if (comma) {
-        f->column[HEED__SOURCE] = place_of(f, given, (size_t)(comma - given));
-        f->column[HEED__TARGET] = place_of(f, comma + 1, strlen(comma + 1));
+        heed__cut source = {given, (size_t)(comma - given)},
+                  target = {comma + 1, strlen(comma + 1)};
+        f->column[HEED__SOURCE] = place_of(f, heed__trimmed(source));
+        f->column[HEED__TARGET] = place_of(f, heed__trimmed(target));
     }
     bool there = comma && f->column[HEED__SOURCE] < f->columns &&
                  f->column[HEED__TARGET] < f->columns &&
@@ -146,9 +155,10 @@ static bool choose_columns(const heed__line *l, form *f) {
     snprintf(hint, sizeof hint, "%d,%zu", f->ud ? 2 : 1, f->ud ? (size_t)4 : f->columns);
     return there || heed_fail(l->k->c, HEED_USAGE,
                               "`%scolumns = %s`: %s is a CoNLL file of %zu columns: expected the "
-                              "numbers of word and label, two columns%s; hint: `%scolumns = %s`",
+                              "numbers or names of word and label, two columns%s; hint: "
+                              "`%scolumns = %s`",
                               l->table.prefix, given, l->path, f->columns,
-                              f->ud ? ", or names such as form,upos" : "", l->table.prefix, hint);
+                              f->ud ? ", as form,upos" : "", l->table.prefix, hint);
 }
 
 /* Whether the first line names the columns: "word pos tag". */
@@ -159,7 +169,8 @@ static bool is_header(const heed__line *l, const form *f, heed__cut line) {
     heed__cut column[COLUMNS];
     const char *given = l->table.header;
     if (f->ud || cut_columns(line, f->tabs, column) != f->columns) return false;
-    if (given && strcmp(given, "auto") != 0) return strcmp(given, "yes") == 0;
+    if (f->named || (given && strcmp(given, "auto") != 0))
+        return f->named || strcmp(given, "yes") == 0;
     for (int side = 0; side < HEED__SIDES; side++) {
         heed__cut name = column[f->column[side]];
         bool known = false;
