@@ -236,6 +236,9 @@ for columns in "" "--columns text,label"; do
     refuses 3 "two columns have one name: twice.csv:1: columns 1 and 3 are named text; hint: --columns accepts numbers, too"
 done
 ok data check textcls twice.csv --columns 3,2
+printf '{"text":"a","label":"x","Text":"b"}\n' >twice.jsonl
+run data check textcls twice.jsonl
+refuses 3 "twice.jsonl:1: expected one of them, found text and Text; hint: rename one"
 # What a hint suggests is taken by eval, by the analyses, and for a file of validation.
 printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >names.csv
 printf 'prose,stars\na b,x\nc d,y\n' >other.csv

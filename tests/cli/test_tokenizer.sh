@@ -101,3 +101,11 @@ refuses 3 "model.type: expected WordLevel, WordPiece or BPE"
 
 ok train gpt facts.txt -o run --tokenizer word $SMALL
 ok train gpt facts.txt -o other --tokenizer run $SMALL
+# A line of the standard input ends with LF or CR LF: another CR is a character.
+printf 'abc' >cr.txt
+ok tokenizer train cr.txt --kind byte -o cr
+for text in 'a\r:97 13' 'a\rb:97 13 98' 'a\r\n:97' 'a\r\r\n:97 13'; do
+    printf "${text%:*}" >cr.in
+    run_with cr.in tokenizer encode cr
+    holds test "$STATUS:$(cat out)" = "0:${text#*:}"
+done
