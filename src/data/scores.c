@@ -68,6 +68,7 @@ heed__class_score heed__confusion_class(const size_t *confusion, int classes, in
 }
 
 void heed_score_prediction(heed_score *s, const heed_prediction *one, bool correct) {
+    if (!s || !one) return;
     s->loss += one->loss;
     s->weight++;
     s->total++;
@@ -256,7 +257,8 @@ bool heed__scores_describe(heed_scores *s, const heed_data_kind *kind, heed_fact
 
 double heed_scores_bleu(const heed_scores *s, const char **tokens) {
     static const char *const names[] = {"13a", "zh", "char"};
-    if (tokens) *tokens = names[s->bleu.tokens];
+    if (tokens) *tokens = names[s ? s->bleu.tokens : 0];
+    if (!s) return (double)NAN;
     return s->bleu.longest < 4 ? (double)NAN : heed_bleu_of(&s->bleu);
 }
 
