@@ -1,4 +1,4 @@
-"""The worked example of the lecture notes by NumPy in double precision: writes lesson.h beside this file.
+"""The worked example of the notes "Hungry lion" (docs/notes.md) by NumPy in double precision: writes lesson.h beside this file.
 
     python3 tests/golden/make_lesson.py
 """
