@@ -297,7 +297,7 @@ run train caption s -o no
 refuses 3 "s is a folder: caption reads a file"
 run train caption none.tsv -o no
 refuses 3 none.tsv
-# data/captions-score.sh counts; data/captions.sh: every run on a handful of pictures, kept the second time; usage.
+# data/captions-score.sh counts.
 score() {
     COMMAND="captions-score.sh $*"
     sh "$here/../../data/captions-score.sh" "$@" >out 2>err </dev/null
@@ -309,18 +309,3 @@ json pictures 12
 json exact
 score run
 status 2
-captions() {
-    COMMAND="captions.sh $*"
-    sh "$here/../../data/captions.sh" "$@" >out 2>err </dev/null
-    STATUS=$?
-}
-captions -o table --quick --seeds 4 -- --filters 4 --width 16 --batch 8 --threads 1
-status 0
-holds test "$(wc -l <err)" = 3
-holds test "$(grep -c '^\(soft\|hard\|fixed\) .*%' out)" = 3
-captions -o table --quick --seeds 4
-status 0
-quiet
-captions --slow
-status 2
-warns "--slow is unknown"
