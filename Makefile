@@ -143,7 +143,7 @@ $(B)/man/heed.1: $(B)/heed
 	    while read -r command; do $< help --man $$command >"$(@D)/heed-$$(echo $$command | tr ' ' -).1" || exit 1; done && mv $@.new $@
 
 # The tables of ops, layers and optimizers have what the files of their rooms define: `const TYPE NAME = ...`, or NAME[] for several.
-$(B)/tables.c: $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c) Makefile
+$(B)/tables.c: src/ops src/nn src/optim $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c) Makefile
 	@mkdir -p $(@D) && { printf '#include %s\n' '<heed/op.h>' '<heed/nn.h>' '"optim/optim.h"' && export LC_ALL=C && \
 	  grep -hE '^const heed_(op|layer_case|optimizer) heed_' src/ops/*.c src/nn/*.c src/optim/*.c | awk '{ print "extern const " $$2 " " $$3 ";"; \
 	    many = sub(/\[]/, "", $$3); rows[$$2] = rows[$$2] (many ? "" : "&") $$3 ", "; if ($$2 == "heed_optimizer") names = names "|" substr($$3, 6) } \
@@ -173,7 +173,7 @@ $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makef
 # The letters are drawn by a program of the build.
 $(B)/letters.c: .ci/letters.c Makefile | .deps-checked
 	@mkdir -p $(@D)
-	$(call say,DRAW letters)$(CC) -O1 $(if $(STB_DIR),-DHEED_STB_DIR -I$(STB_DIR)) -o $(B)/letters $< -lm && $(B)/letters "$$($(DEPS) --font)" > $@.new && mv $@.new $@
+	$(call say,DRAW letters)$(CC) -O1 $(STB_DIR:%=-I%) -o $(B)/letters $< -lm && $(B)/letters "$$($(DEPS) --font)" > $@.new && mv $@.new $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
