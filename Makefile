@@ -108,7 +108,7 @@ test-program: $(B)/heed-test
 LIBRARIES := heed heed-program
 lib: $(LIBRARIES:%=$(B)/lib%.a) $(LIBRARIES:%=$(B)/lib%$(SO)) python/heed/_c.py
 # The Python package's declarations of the headers, where there is a python3.
-python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms_settings.c
+python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/synonyms.c
 	@! command -v python3 >/dev/null || CC="$(CC)" python3 $<
 
 $(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(B)/libheed.a

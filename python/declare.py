@@ -347,16 +347,12 @@ def layout(p):
 # ---- synonyms ----
 
 def synonyms():
-    """The names of train/cli/synonyms_settings.c that mean settings: for each the settings, of which a task has the first that it has.
-    Those whose value is a file (attention=FILE) are left out: trainings have none."""
-    source = open(os.path.join(os.path.dirname(HERE), "train", "cli", "synonyms_settings.c")).read()
-    lines = []
-    for theirs, ours in re.findall(r'\{((?:\s*"[^"]*")+),\s*"([^"]*)",', source):
-        names = " ".join(re.findall('"([^"]*)"', theirs)).split()
-        ours = " ".join(w for w in ours.split() if not w.endswith("=FILE"))
-        lines.append(f'    ("{ours}",\n     "{" ".join(names)}"),\n')
-    return ('"""What other programs call the settings of heed. Written by declare.py from train/cli/synonyms_settings.c."""\n\n'
-            "SETTINGS = (\n" + "".join(lines) + ")\n")
+    """The names of train/cli/synonyms.c that mean settings: for each the settings, of which a task has the first that it has."""
+    source = open(os.path.join(os.path.dirname(HERE), "train", "cli", "synonyms.c")).read()
+    table = source[source.index("setting_names[]"):source.index("{NULL, NULL}", source.index("setting_names[]"))]
+    rows = [(ours, "".join(re.findall('"([^"]*)"', theirs)).strip()) for theirs, ours in re.findall(r'\{((?:\s*"[^"]*")+),\s*"([^"]+)"', table)]
+    return ('"""What other programs call the settings of heed. Written by declare.py from train/cli/synonyms.c."""\n\n'
+            "SETTINGS = (\n" + "".join(f'    ("{ours}",\n     "{theirs}"),\n' for ours, theirs in rows) + ")\n")
 
 
 def main():

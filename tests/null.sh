@@ -1,6 +1,7 @@
 #!/bin/sh
 # null.sh -- calls every public function of the headers, first with zero for every argument, then with real objects and zero
-# for the rest, each call in a process of its own. None may crash: NULL stands for an earlier call that failed.
+# for the rest, and with each pointer in turn zero beside objects, words, shapes and layers of zeros, each call in a process
+# of its own. None may crash: NULL stands for an earlier call that failed.
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build/release}
 [ $# -gt 0 ] && shift
@@ -22,7 +23,14 @@ function object(type) {
     if (type ~ /(^| )heed_inspection \*/) return "&inspection"
     if (type ~ /(^| )heed_record \*/) return "record"
     if (type ~ /(^| )heed_text \*/) return "&text"
-    if (type ~ /(^| )heed_tensor \*[^*]/) return "tensor"
+    if (type ~ /(^| )heed_tensor \*[^*]*$/) return "tensor"
+    return ""
+}
+function given(a, type) {
+    if (type ~ /const char \*[^*]*$/) return "\"a\""
+    if (a ~ /const int \*|const int [a-z]*\[/) return "shape"
+    if (type ~ /heed_tensor \*(const )?\*/) return "list"
+    if (type ~ /heed_(linear|norm|batchnorm|drop|conv|conv_block|position|mha|ff|block|decoder_block|rnn|attend|cache|attention_kv|recurrent_args|conv_args|additive_attention) \*[^*]*$/) return "memset(zeros, 0, sizeof zeros)"
     return ""
 }
 {
@@ -38,7 +46,7 @@ function object(type) {
         if (c == "," && !depth) { args[++n] = part; part = "" } else part = part c
     }
     args[++n] = part
-    zeros = ""; objects = ""; has = 0
+    zeros = ""; objects = ""; has = 0; split("", zero_of); split("", full)
     for (i = 1; i <= n; i++) {
         a = args[i]; gsub(/^ +| +$/, "", a)
         if (a == "void" || a == "..." || a == "") continue
@@ -46,15 +54,23 @@ function object(type) {
         zero = a ~ /[*\[(]/ ? "0" : "(" type "){0}"
         thing = a ~ /\[|\(/ ? "" : object(a)
         if (thing) has = 1
+        zero_of[i] = zero; full[i] = thing ? thing : a ~ /\(/ ? "" : given(a, type)
         zeros = zeros (zeros ? ", " : "") zero
         objects = objects (objects ? ", " : "") (thing ? thing : zero)
     }
     print "    CALL(" name "(" zeros "));"
     if (has) print "    CALL(" name "(" objects "));"
+    for (k = 1; k <= n; k++) {
+        if (!(k in full) || full[k] == "") continue
+        line = ""
+        for (i = 1; i <= n; i++) if (i in zero_of) line = line (line ? ", " : "") (i == k || full[i] == "" ? zero_of[i] : full[i])
+        if (line != zeros && line != objects) print "    CALL(" name "(" line "));"
+    }
 }' "$dir/prototypes" >"$dir/calls"
 cat >"$dir/null.c" <<'C'
 #include "all.h"
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static heed_ctx *ctx;
@@ -62,7 +78,9 @@ static heed_run *run;
 static heed_tape *tape;
 static heed_store *store;
 static heed_record *record;
-static heed_tensor *tensor;
+static heed_tensor *tensor, *list[16];
+static const int shape[4] = {2, 3, 1, 1};
+static _Alignas(64) char zeros[1 << 16]; /* any struct of zeros */
 static heed_inspection inspection;
 static heed_text text;
 static int passed, failed;

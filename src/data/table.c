@@ -233,6 +233,12 @@ static bool are_unique(const heed__table *t, const heed__cut *names, size_t coun
         size_t own = t->column[side], other;
         if (own >= count || (other = next_named(names, own + 1, count, names[own])) == count)
             continue;
+        if (!t->rows.at) /* an object of a JSON file */
+            return heed_fail(t->c, HEED_DATA,
+                             "two keys are one but for their case: %s:%zu: expected one of them, "
+                             "found %.*s and %.*s; hint: rename one",
+                             t->path, t->rows.line, (int)names[own].n, names[own].s,
+                             (int)names[other].n, names[other].s);
         return heed_fail(t->c, HEED_DATA,
                          "two columns have one name: %s:%zu: columns %zu and %zu are named %.*s; "
                          "hint: `%scolumns` accepts numbers, too, `%scolumns = %zu,%zu`",

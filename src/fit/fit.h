@@ -1,5 +1,5 @@
 /* fit.h -- shared by the files of this folder. train.c prepares a training, loop.c makes its steps,
- * evaluate.c its evaluations; run.c and checkpoint.c keep it in a folder. */
+ * run.c keeps it in a folder. */
 #ifndef HEED_FIT_INTERNAL_H
 #define HEED_FIT_INTERNAL_H
 
@@ -12,23 +12,24 @@
 
 typedef struct heed_training heed_training;
 
-/* ---- options.c ---- */
+/* ---- settings.c ---- */
 
+/* The settings of a training, bound to the rows of heed_fit_options; the last ones follow from
+ * them. */
 typedef struct {
-    int rows, accumulate;
+    int rows, accumulate, lora;
     int64_t steps; /* exactly one of these three is positive: the length of the training */
     double epochs, minutes;
-    heed_optim_args optim;
-    bool full_batch; /* full-batch gradient descent: every update uses all batches of an epoch */
-    heed_schedule_kind schedule;
     double lr_min, warmup, step_gamma, clip; /* warmup below 1 is a share of the steps */
     int64_t step_every, eval_every, eval_batches, save_every, log_every, patience; /* 0: default */
-    int64_t evals;                 /* evaluations in the run, if eval_every is 0 */
-    bool by_metric;                /* the best weights have the best metric, not the lowest loss */
-    const char *freeze, *lr_scale; /* lists of patterns */
-    int64_t freeze_steps;          /* 0: what `freeze` matches is never trained */
-    bool lora;
-    const char *lora_train; /* trained besides the adapters: a list of patterns */
+    int64_t evals;        /* evaluations in the run, if eval_every is 0 */
+    int64_t freeze_steps; /* 0: what `freeze` matches is never trained */
+    const char *optimizer, *falls, *precision, *best; /* falls: the setting `schedule` */
+    const char *freeze, *lr_scale, *lora_train;       /* lists of patterns */
+    heed_optim_args optim;
+    heed_schedule_kind schedule;
+    bool full_batch; /* full-batch gradient descent: every update uses all batches of an epoch */
+    bool by_metric;  /* the best weights have the best metric, not the lowest loss */
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
@@ -162,7 +163,7 @@ double heed__length_left(const heed_training *t); /* seconds */
  * the setting says, a multiple of it. by: every, or the steps of a share where no plan changes. */
 bool heed__length_due(const heed_training *t, int64_t every, int64_t by, int64_t count);
 
-/* ---- checkpoint.c: weights and state ---- */
+/* ---- run.c: the folder ---- */
 
 typedef struct {
     double sum;
@@ -186,19 +187,10 @@ typedef struct {
     char version[16], isa[16];
 } heed__state;
 bool heed__state_read(heed_ctx *c, const char *path, heed__state *s);
-/* Refuses settings that differ from the checkpoint's, except those given by a flag, which set
- * *changed. For a training run by the clock, the checkpoint's plans apply, because config.conf may
- * be newer. */
-bool heed__state_settings(heed_ctx *c, const char *path, heed_config *f, bool *changed);
-/* If the context has `edited`: sets what differs from the checkpoint of the run `dir`, if any. */
-bool heed__state_restore(heed_ctx *c, const char *dir, heed_config *f);
-/* Adds why a run whose config.conf has another value than the one it was trained with is refused.
- */
-void heed__setting_edited(heed_text *out, const char *key, const char *was, const char *now);
+/* Refuses settings that differ from those of the checkpoint, except those given by a flag, which
+ * set *changed. */
+bool heed__run_compare(heed_ctx *c, const char *dir, heed_config *f, bool *changed);
 
-/* The folder of the newest complete checkpoint: "last", or what an interrupted swap left; NULL:
- * none. Does not change files. */
-const char *heed__checkpoint_find(heed_ctx *c, const char *run);
 /* Completes an interrupted swap. */
 bool heed__checkpoint_recover(heed_ctx *c, const char *run);
 /* Writes `last`, and model.safetensors when best. If interrupted at any moment, a complete
@@ -210,14 +202,6 @@ bool heed__checkpoint_load(heed_training *t);
 /* The settings of f that determine the model as ";layers=4;heads=2": stored in a weights file's
  * metadata. */
 bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *out);
-/* Lists of texts in such metadata: adds "key=value", or value if key is NULL; ends the list, of
- * which each text is then preceded by the mark with which the list begins. */
-void heed__list_add(heed_text *out, const char *key, const char *value);
-bool heed__list_end(heed_text *out);
-/* Writes s, or parameters of r, as DIR/NAME, with metadata from which a run is opened. labels: the
- * digest of their names. more: base, config and classes of a file of adapters; or NULL. */
-bool heed__weights_save(const heed_run *r, uint64_t labels, const heed_store *s, const char *dir,
-                        const char *name, const char *const more[3]);
 /* The first number that is not finite; 0: there is none. */
 double heed__first_nonfinite(const heed_real *x, size_t n);
 /* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
@@ -227,19 +211,15 @@ const char *heed__first_bad(const heed_store *s, bool gradient, double *found);
 HEED_EXPORT_BEGIN
 bool heed__weights_are_finite(const heed_store *s, const char *path);
 HEED_EXPORT_END
-/* Fills s from an open file of heed__weights_save, and verifies that the file is unchanged and its
- * numbers are finite; the same from RUN/NAME. */
-bool heed__weights_take(heed_store *s, const char *path, const heed_safetensors *f);
+/* Fills s from RUN/NAME, and verifies that the file is unchanged and its numbers are finite. */
 bool heed__run_read_weights(heed_store *s, const char *run, const char *name);
 
-/* ---- run.c: the folder ---- */
-
-/* Writes the path of a file of a run, RUN HEED_INSIDE NAME, to t and returns its text. */
-const char *heed__run_path(heed_text *t, const char *run, const char *name);
-/* RUN/NAME: whether it exists; removes it; writes it. Removing also works after an error. */
-bool heed__run_has(heed_ctx *c, const char *run, const char *name);
-bool heed__run_remove(heed_ctx *c, const char *run, const char *name);
-bool heed__run_write(heed_ctx *c, const char *run, const char *name, const void *bytes, size_t n);
+/* The path of a file of a run, RUN HEED_INSIDE NAME; "", which no file has, if it is too long. */
+typedef struct {
+    char s[4096];
+} heed__path;
+heed__path heed__run_path(const char *run, const char *name);
+bool heed__run_has(const char *run, const char *name); /* whether RUN/NAME exists */
 /* Fails because there is no run at dir: there is nothing, a file, or another folder. */
 bool heed__run_refuse(heed_ctx *c, const char *dir);
 
@@ -249,7 +229,6 @@ HEED_EXPORT_BEGIN
 heed_config *heed__run_config(heed_ctx *c, const heed_model *m, const char *dir);
 HEED_EXPORT_END
 bool heed__model_usable(const heed_model *m); /* has what every model must have */
-bool heed__size_of_data(const char *key);     /* the tokenizer or labels.txt gives it */
 
 /* The names of classes in labels.txt. */
 typedef struct {
@@ -263,15 +242,13 @@ uint64_t heed__labels_digest(const char *const *labels, int count);
 bool heed__labels_write(heed_ctx *c, const char *run, const char *const *labels, int count);
 /* expected: the required number, 0 for any. A run without the file has no labels. */
 bool heed__labels_read(heed_ctx *c, const char *run, int expected, heed__labels *l);
-/* Cuts the text into its lines, the names. path: for errors. */
-bool heed__labels_cut(heed_ctx *c, const char *path, heed__labels *l);
 void heed__labels_free(heed__labels *l);
 
 /* metrics.csv and train.log of a run. run NULL: nothing is written. */
 typedef struct {
     heed_ctx *c;
     const char *run;
-    heed_text metrics, log, line; /* two paths, and the line being written */
+    heed_text line; /* being written */
 } heed__journal;
 /* Removes the rows of metrics.csv after step `last` and those about the test part. */
 bool heed__journal_open(heed__journal *j, heed_ctx *c, const char *run, int64_t last);
@@ -283,27 +260,6 @@ void heed__journal_report(heed__journal *j, const heed_report *r);
 void heed__journal_start(heed__journal *j, const heed_start *start);
 void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
-/* An open run. */
-typedef struct {
-    heed_run run; /* first member: what the caller sees */
-    heed__owned owned;
-    char architecture[64];
-    uint64_t digest, labels_digest; /* of the tokenizer and of labels.txt; 0: none */
-    heed_text dir, settings;
-    heed_text edited; /* why config.conf does not fit the weights; "": it does */
-    heed__labels labels;
-} heed__opened;
-/* An empty one, which c owns; heed_run_close also frees what was added. */
-heed__opened *heed__run_new(heed_ctx *c, const char *dir);
-/* Steps of opening one. Reads the metadata of an open weights file, and chooses the model. */
-bool heed__run_read_meta(heed__opened *o, const heed_model *const *models,
-                         const heed_safetensors *f, const char *path);
-/* Sets the settings in a text of heed__settings_text, which it cuts into words. path: for errors.
- */
-bool heed__run_apply_settings(heed__opened *o, char *settings, const char *path);
-/* Opens the tokenizers in dir, and checks that they are those of the metadata. */
-bool heed__run_read_tokenizers(heed__opened *o, const char *dir);
-
 HEED_EXPORT_BEGIN
 /* heed_run_new without the model, which heed__run_build builds. */
 heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
@@ -312,9 +268,6 @@ heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
  * `from`, or, from NULL, read from a file: see heed__store_expect. */
 bool heed__run_build(heed_run *r, const heed_store *from);
 HEED_EXPORT_END
-/* Merges its adapters. */
-bool heed__run_merge(heed_run *r);
-
 /* A digest of both tokenizers of a run; the first one's if source is NULL, 0 if there is none. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
 /* Refuses a run at dir that would remove the data which the settings f name. keep: it does not. */
@@ -333,29 +286,18 @@ bool heed__run_make(const heed_run *r, const char *dir, const char *keep);
 void heed__run_abandon(heed_ctx *c, const char *dir);
 bool heed__run_write_config(heed_ctx *c, const char *dir, const heed_config *f);
 
-/* ---- lora.c ---- */
+/* ---- transfer.c: the run that training starts from, and adapters ---- */
 
-#define HEED__ADAPTER_FILE                                                                         \
-    "adapter.safetensors" /* in RUN: what a training with adapters changed                         \
-                           */
-/* The settings of the adapters, ended by NULL. */
-extern const char *const heed__lora_settings[];
 /* Sets `lora-alpha`, unless it was given. */
 bool heed__lora_complete(heed_config *f);
 /* Adds adapters by these settings, if f has them. */
 bool heed__lora_attach(heed_store *s, const heed_config *f);
-int heed__lora_count(const heed_store *s); /* adapters of s */
 /* Freezes everything except the adapters and what the patterns match; "none": nothing. */
 bool heed__lora_freeze(heed_store *s, const char *patterns);
 /* Replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed_training *t);
 /* Notes what the adapters leave untrained although no run has trained it. */
 void heed__lora_warn(heed_training *t);
-/* Writes all that the training changes as RUN/NAME, with metadata from which, and from the base,
- * the run can be made again. */
-bool heed__adapters_save(const heed_training *t, const char *name);
-
-/* ---- transfer.c: the run that training starts from ---- */
 
 /* A head for other classes than those of the run is new, so its kind, `head`, becomes the model's
  * default unless it was given. */
@@ -388,20 +330,10 @@ typedef struct {
 bool heed__evaluate(const heed__evaluation *e, heed_score *score);
 /* The number of items that the loss of a batch averages. */
 double heed__batch_weight(const heed_batch *b);
-/* An evaluation with the training's settings. */
-heed__evaluation heed__evaluation_of(const heed_training *t);
-/* Whether the present weights are to be evaluated. */
-bool heed__evaluation_due(const heed_training *t);
-/* Evaluates, reports and saves. False if stopped or on error. */
-bool heed__evaluation_make(heed_training *t);
 
-/* ---- cluster/: several processes ---- */
+/* ---- cluster.c: several processes ---- */
 
 bool heed__cluster_check(heed_ctx *c, const heed_cluster *k); /* NULL is valid: one process */
-/* Begins an exchange, or waits for all except the last `pending`. False, with an error: lost. */
-bool heed__cluster_exchange(heed_ctx *c, const heed_cluster *k, int to, const void *out, size_t n,
-                            int from, void *in, size_t m);
-bool heed__cluster_wait(heed_ctx *c, const heed_cluster *k, size_t pending);
 /* Sends bytes of rank 0 to all, or receives them. */
 bool heed__cluster_copy(heed_ctx *c, const heed_cluster *k, void *x, size_t n);
 
@@ -424,8 +356,6 @@ typedef struct {
 
 /* The first micro-batch of a rank; that of rank `ranks` is micros. */
 uint32_t heed__group_first(uint32_t micros, int ranks, int rank);
-/* Prepares the exchange of gradients; they then belong to t. */
-bool heed__group_open(heed_training *t);
 void heed__group_free(heed__group *g);
 /* Makes the passes of this process, and ends the update together with all other processes, even
  * after an error: then every process has the sums of gradients and losses, and has updated the
@@ -479,7 +409,7 @@ struct heed_training {
     heed__state state;
     heed__journal journal;
     heed__lock lock; /* on the run directory, held from the first write to the end */
-    heed_text lock_path;
+    heed__path lock_path;
     bool fresh;             /* no checkpoint to resume from */
     bool changed;           /* a flag gave a setting that differs from the checkpoint's */
     uint64_t labels_digest; /* of the run's labels.txt; 0: it has none */
@@ -515,12 +445,11 @@ void heed__report(heed_training *t, heed_report r);
 /* A report of the present state. */
 heed_report heed__report_of(const heed_training *t, heed_fit_event event);
 void heed__note(heed_training *t, const char *format, ...) HEED_PRINTF(2, 3);
-/* A row of metrics.csv. */
-void heed__row(heed_training *t, const char *split, double loss, double metric);
-void heed__train_row(heed_training *t); /* of the training losses since the last one */
 bool heed__save(heed_training *t, bool best);
-/* Fails: a loss of the given step is not finite. what: "loss", "validation loss". */
-bool heed__loss_diverged(heed_training *t, int64_t step, const char *what, double loss);
+/* An evaluation with the training's settings; evaluates, reports and saves. False if stopped or on
+ * error. */
+heed__evaluation heed__evaluation_of(const heed_training *t);
+bool heed__evaluation_make(heed_training *t);
 /* Makes the pass over one micro-batch of an update, which sets t->passes[micro]; all of them. */
 bool heed__pass_make(heed_training *t, uint32_t micro);
 bool heed__passes_make(heed_training *t);

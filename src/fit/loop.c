@@ -1,5 +1,5 @@
-/* loop.c -- the steps of a training: passes over batches, the update, and what is then due. train.c
- * prepares it, evaluate.c evaluates, checkpoint.c saves. */
+/* loop.c -- the steps of a training: passes over batches, the update, and what is then due:
+ * evaluations and checkpoints. train.c prepares it, run.c saves. */
 #include "core/core.h"
 #include "core/os.h"
 #include "core/tape.h"
@@ -59,16 +59,16 @@ void heed__note(heed_training *t, const char *format, ...) {
 }
 
 /* Its seconds include those before a resume. */
-void heed__row(heed_training *t, const char *split, double loss, double metric) {
+static void add_row(heed_training *t, const char *split, double loss, double metric) {
     heed_report r = heed__report_of(t, HEED_FIT_STEP);
     r.seconds += t->before;
     heed__journal_row(&t->journal, split, loss, metric, &r);
     t->state.row_step = t->state.step;
 }
 
-void heed__train_row(heed_training *t) {
+static void add_train_row(heed_training *t) {
     heed__mean *m = &t->state.since_row;
-    if (m->count) heed__row(t, "train", m->sum / (double)m->count, NAN);
+    if (m->count) add_row(t, "train", m->sum / (double)m->count, NAN);
     *m = (heed__mean){0};
 }
 
@@ -133,7 +133,7 @@ static bool diverged(heed_training *t, int64_t step, const char *what, const cha
 }
 
 /* A loss that is not finite is caused by such a weight, or by the output of an op. */
-bool heed__loss_diverged(heed_training *t, int64_t step, const char *what, double loss) {
+static bool loss_diverged(heed_training *t, int64_t step, const char *what, double loss) {
     const char *bad = heed__first_bad(t->net.store, false, &loss);
     if (bad) return diverged(t, step, "value", bad, loss);
     bad = first_bad_output(t->net.tape, &loss);
@@ -157,8 +157,7 @@ bool heed__pass_make(heed_training *t, uint32_t micro) {
     if (!y || heed__stopped(t->c))
         return heed_fail(t->c, HEED_FAILED, "model %s made no loss", net->model->name);
     if (y->size != 1) return heed_backward(net->tape, y); /* fails: a loss must be a scalar */
-    if (!isfinite(y->x[0]))
-        return heed__loss_diverged(t, t->state.step + 1, "loss", (double)y->x[0]);
+    if (!isfinite(y->x[0])) return loss_diverged(t, t->state.step + 1, "loss", (double)y->x[0]);
     /* A single pass has weight 1; of several, the unit is known to every process. */
     double items = heed__batch_weight(&b);
     double unit = t->set.full_batch || items <= 0 ? 1 : t->micros > 1 ? t->set.rows : items;
@@ -199,7 +198,7 @@ static bool update(heed_training *t) {
     return true;
 }
 
-/* ---- a step ---- */
+/* ---- checkpoints ---- */
 
 bool heed__save(heed_training *t, bool best) {
     if (!t->a.run) return !heed__stopped(t->c);
@@ -216,10 +215,87 @@ bool heed__save(heed_training *t, bool best) {
     return true;
 }
 
+/* Whether the present weights are to be evaluated. */
+static bool evaluation_due(const heed_training *t) {
+    int64_t step = t->state.step;
+    if (step == 0 || t->state.eval_step == step) return false;
+    return step >= t->steps || heed__length_due(t, t->set.eval_every, t->eval_every, t->set.evals);
+}
+
 bool heed__finished(const heed_training *t) {
     bool patient = !t->set.patience || t->state.stale < t->set.patience;
-    return (t->state.step >= t->steps || !patient) && !heed__evaluation_due(t);
+    return (t->state.step >= t->steps || !patient) && !evaluation_due(t);
 }
+
+/* ---- evaluations, which choose the weights that the run keeps ---- */
+
+heed__evaluation heed__evaluation_of(const heed_training *t) {
+    return (heed__evaluation){.tape = t->net.tape,
+                              .model = t->net.model,
+                              .self = t->net.self,
+                              .data = t->data,
+                              .rows = t->set.rows,
+                              .count = t->evals,
+                              .sample = t->evals < t->all_evals,
+                              .stop = t->a.stop,
+                              .user = t->a.user};
+}
+
+/* Ties in accuracy are decided by the lower loss; without a metric only the loss is compared. */
+static bool better(const heed_training *t, double loss) {
+    const heed__state *s = &t->state;
+    if (!isfinite(s->best_loss)) return true;
+    if (t->set.by_metric && s->metric != s->best_metric && isfinite(s->metric))
+        return !(s->metric < s->best_metric);
+    return loss < s->best_loss;
+}
+
+/* Stores the score in the state; true: a new best. Without a validation part the training loss
+ * decides. */
+static bool take_score(heed_training *t, const heed_score *score) {
+    heed__state *s = &t->state;
+    const heed__mean *m = &s->since_eval;
+    s->loss = m->count ? m->sum / (double)m->count : (double)NAN;
+    s->val_loss = score->weight > 0 ? score->loss / score->weight : (double)NAN;
+    s->metric = score->total > 0 ? score->correct / score->total : (double)NAN;
+    s->since_eval = (heed__mean){0};
+    s->eval_step = s->step;
+    bool best = better(t, t->evals ? s->val_loss : s->loss);
+    s->stale = best ? 0 : s->stale + 1;
+    if (!best) return false;
+    s->best_loss = t->evals ? s->val_loss : s->loss;
+    s->best_metric = s->metric;
+    s->best_step = s->step;
+    return true;
+}
+
+bool heed__evaluation_make(heed_training *t) {
+    heed__evaluation e = heed__evaluation_of(t);
+    if (t->state.step == 0) e.stop = NULL; /* a new run has its first checkpoint or is not made */
+    heed_score score;
+    double start = heed__os_seconds();
+    if (!heed__evaluate(&e, &score)) return false;
+    t->eval_seconds = heed__os_seconds() - start;
+    if (t->evals && !(score.weight > 0 && isfinite(score.loss)))
+        return loss_diverged(t, t->state.step, "validation loss", score.loss / score.weight);
+    bool best = take_score(t, &score);
+    add_train_row(t);
+    if (t->evals) add_row(t, "val", t->state.val_loss, t->state.metric);
+    heed_report r = heed__report_of(t, HEED_FIT_EVAL);
+    r.loss = t->state.loss;
+    r.val_loss = t->state.val_loss;
+    r.metric = t->state.metric;
+    r.val_total = score.total;
+    r.best = best;
+    if (score.bytes > 0) r.bits_per_byte = score.loss / log(2) / score.bytes;
+    heed__report(t, r);
+    if (!heed__save(t, best)) return false;
+    t->clock.mark = heed__os_seconds();
+    t->clock.eval = 0.5 * (t->clock.eval + t->clock.mark - start);
+    return true;
+}
+
+/* ---- a step ---- */
 
 /* Trains what `freeze` matches from update freeze-steps + 1 on. */
 static void thaw(heed_training *t) {
@@ -240,8 +316,8 @@ static bool make_step(heed_training *t) {
     t->state.since_row.count++;
     heed__report(t, heed__report_of(t, HEED_FIT_STEP));
     if (t->plan_again && !t->plan_again(t)) return false;
-    if (heed__evaluation_due(t)) return true;
-    if (heed__length_due(t, t->set.log_every, t->log_every, HEED__LOG_ROWS)) heed__train_row(t);
+    if (evaluation_due(t)) return true;
+    if (heed__length_due(t, t->set.log_every, t->log_every, HEED__LOG_ROWS)) add_train_row(t);
     if (t->set.save_every && t->state.step % t->set.save_every == 0) heed__save(t, false);
     return !heed__stopped(t->c);
 }
@@ -280,8 +356,8 @@ static void enter(heed_training *t) {
 bool heed_train_step(heed_training *t) {
     if (!t || t->done || heed__stopped(t->c)) return false;
     enter(t);
-    bool go = heed__evaluation_due(t) || (make_step(t) && !(t->a.stop && t->a.stop(t->a.user)));
-    if (go && heed__evaluation_due(t)) go = heed__evaluation_make(t);
+    bool go = evaluation_due(t) || (make_step(t) && !(t->a.stop && t->a.stop(t->a.user)));
+    if (go && evaluation_due(t)) go = heed__evaluation_make(t);
     if (!heed__stopped(t->c) && !go) interrupt(t);
     t->done = !go || heed__finished(t);
     if (go && t->done) conclude(t);

@@ -12,23 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const heed_option heed_train_options[] = {
-    {"task", HEED_TEXT, "", 0, 0, NULL, "the model; given as the first argument", "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
-    {"from", HEED_TEXT, "", 0, 0, NULL,
-     "start from the best weights of this run; settings of the model that are not given, and the "
-     "tokenizer, are then the run's",
-     "Run"},
-    {"from-digest", HEED_TEXT, "", 0, 0, NULL, "recorded in config.conf: a digest of those weights",
-     "Run"},
-    {0}};
-
-heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
-    if (heed__stopped(c) || !m) return NULL;
-    const heed_option *tables[] = {heed_train_options, heed_model_data(m)->options, NULL};
-    return heed_model_config(c, m, tables);
-}
-
 /* ---- data and settings by paths ---- */
 
 static bool set_values(heed_config *f, const char *const *v) {
@@ -199,8 +182,7 @@ static int64_t bound_of(const heed_config *f, const char *key) {
 }
 
 static bool set_precision(heed_training *t) {
-    if (strcmp(heed_config_text(t->net.config, "precision"), "bf16") != 0)
-        return heed_set_precision(t->c, HEED_FP32);
+    if (strcmp(t->set.precision, "bf16") != 0) return heed_set_precision(t->c, HEED_FP32);
     if (!heed_set_precision(t->c, HEED_BF16_IF_FASTER)) return false;
     if (!heed_bf16_is_faster())
         heed__note(t, "`precision = bf16`: products are computed in fp32, which is faster than "
@@ -460,13 +442,11 @@ static bool same(heed_training *t, const char *what, uint64_t was, uint64_t now,
 
 /* The digest of the labels that the checkpoint was trained with; `digest` if it does not say. */
 static uint64_t trained_labels(heed_training *t, uint64_t digest) {
-    heed_text path = {.c = t->c};
     heed_safetensors *f =
-        heed__safetensors_head(t->c, heed__run_path(&path, t->a.run, "last/model.safetensors"));
+        heed__safetensors_head(t->c, heed__run_path(t->a.run, "last/model.safetensors").s);
     const char *labels = f ? heed_safetensors_meta(f, "labels") : NULL;
     if (labels) sscanf(labels, "%16" SCNx64, &digest);
     heed_safetensors_close(f);
-    heed_text_free(&path);
     return digest;
 }
 
@@ -515,18 +495,16 @@ static bool agrees(heed_training *t) {
 /* A run that died before its first checkpoint has only settings, and starts again. */
 static bool read_checkpoint(heed_training *t) {
     const char *run = t->a.run;
-    heed_text path = {.c = t->c};
-    bool found = heed__run_has(t->c, run, "last/state.json"), ok = true;
-    if (!heed__run_has(t->c, run, "config.conf"))
+    bool found = heed__run_has(run, "last/state.json"), ok = true;
+    if (!heed__run_has(run, "config.conf"))
         ok = heed__run_refuse(t->c, run);
     else if (found)
-        ok = heed__state_read(t->c, heed__run_path(&path, run, "last/state.json"), &t->state) &&
-             heed__state_settings(t->c, path.s, t->net.config, &t->changed) && agrees(t);
+        ok = heed__state_read(t->c, heed__run_path(run, "last/state.json").s, &t->state) &&
+             heed__run_compare(t->c, run, t->net.config, &t->changed) && agrees(t);
     else
         ok = heed_run_resumable(t->c, run);
     t->fresh = !found;
     t->before = t->state.seconds;
-    heed_text_free(&path);
     return ok;
 }
 
@@ -555,7 +533,7 @@ static bool open_run(heed_training *t) {
     const heed_train_args *a = &t->a;
     begin_state(t);
     if (!a->run) return true;
-    if (!heed__run_path(&t->lock_path, a->run, ".lock")[0]) return false;
+    t->lock_path = heed__run_path(a->run, ".lock");
     if (!a->resume && !(heed_run_vacant(t->c, a->run, a->force) && may_replace(t))) return false;
     if (heed__os_is_dir(a->run) && !lock_run(t)) return false;
     return !a->resume || (heed__checkpoint_recover(t->c, a->run) && read_checkpoint(t));
@@ -714,7 +692,6 @@ static void release(heed__owned *owned) {
     if (!t->in_place) heed__free(t->net.self);
     heed_start_free(&t->begun);
     if (t->lock.held) heed__os_unlock(&t->lock, t->lock_path.s);
-    heed_text_free(&t->lock_path);
     heed__free(t);
 }
 
@@ -739,7 +716,7 @@ static heed_training *open_training(heed_ctx *c, const heed_train_args *a) {
     if (heed__stopped(c) || !is_complete(c, &own) || !seed_fits(c)) return NULL;
     heed_training *t = heed__alloc(c, sizeof *t);
     if (!t) return NULL;
-    t->c = t->lock_path.c = c;
+    t->c = c;
     t->a = own;
     t->net = (heed_run){.c = c, .dir = own.run ? own.run : "", .model = own.model};
     t->net.config = own.config;

@@ -1,5 +1,6 @@
 /* transfer.c -- a training that starts from the weights of a run: they are taken by name, and row
- * by row where rows are tokens, positions or classes; its settings; and what is forgotten of it. */
+ * by row where rows are tokens, positions or classes; its settings; adapters that it trains instead
+ * of them; and what is forgotten of that run. */
 #include "core/core.h"
 #include "core/os.h"
 #include "core/store.h"
@@ -270,15 +271,12 @@ void heed_start_free(heed_start *start) {
  * only read is not locked, and keeps the file that a killed training left: by it, `force` knows a
  * folder without weights as a run. */
 static bool is_idle(heed_ctx *c, const char *dir) {
-    heed_text path = {.c = c};
     long holder = 0;
-    bool idle = heed__run_path(&path, dir, ".lock")[0] && !heed__os_locked(path.s, &holder);
-    heed_text_free(&path);
-    if (heed__stopped(c)) return false;
-    return idle || heed_fail(c, HEED_FAILED,
-                             "run to start from is being trained: %s (process %ld); hint: wait "
-                             "until that training ends, or stop it first",
-                             dir, holder);
+    return !heed__os_locked(heed__run_path(dir, ".lock").s, &holder) ||
+           heed_fail(c, HEED_FAILED,
+                     "run to start from is being trained: %s (process %ld); hint: wait "
+                     "until that training ends, or stop it first",
+                     dir, holder);
 }
 
 heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
@@ -493,6 +491,136 @@ bool heed__start_is_whole(const heed_training *t) {
     return t->from != NULL;
 }
 
+/* ---- low-rank adapters by settings: which weights have one, and what is trained besides ---- */
+
+/* A weight that can be adapted: the first trained matrix after the embeddings. */
+static const char *matrix_of(const heed_store *s) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (e->trained && e->tensor->dims > 1 && !heed_match("embed.*", e->name)) return e->name;
+    }
+    return "head.weight";
+}
+
+/* The default targets exist only in models with projections to queries and values. */
+static bool no_target(const heed_config *f, const char *pattern, const heed_store *s) {
+    if (strcmp(heed_config_text(f, "lora-targets"), heed_config_default(f, "lora-targets")) != 0)
+        return heed__no_match("lora-targets", pattern, s);
+    return heed_fail(
+        heed_store_ctx(s), HEED_USAGE,
+        "`lora` finds nothing to adapt: `lora-targets` %s: expected projections to "
+        "queries and values, found none in this model; hint: names of its matrices, such as "
+        "`lora-targets = %s`",
+        pattern, matrix_of(s));
+}
+
+bool heed__lora_complete(heed_config *f) {
+    int64_t rank = heed_config_int(f, "lora");
+    return rank == 0 || heed_config_real(f, "lora-alpha") > 0 ||
+           heed__settings_number(f, "lora-alpha", 2 * rank, "lora");
+}
+
+bool heed__lora_attach(heed_store *s, const heed_config *f) {
+    char item[HEED__ITEM];
+    if (!heed_config_has(f, "lora") || heed_config_int(f, "lora") == 0) return true;
+    int rank = (int)heed_config_int(f, "lora");
+    double alpha = heed_config_real(f, "lora-alpha");
+    if (alpha <= 0) alpha = 2 * rank;
+    const char *at = heed_config_text(f, "lora-targets");
+    if (!at[strspn(at, " \t,")])
+        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+                         "`lora-targets` is empty: expected name patterns; hint: '%s'",
+                         heed_config_default(f, "lora-targets"));
+    while (heed__next_item(heed_store_ctx(s), &at, item)) {
+        int n = heed_lora_add(s, item, rank, (heed_real)alpha);
+        if (n < 0) return false;
+        if (n == 0) return no_target(f, item, s);
+    }
+    return !heed__stopped(heed_store_ctx(s));
+}
+
+/* How a parameter came from the run that the training starts from. */
+static heed_start_how how_of(const heed_training *t, const heed_entry *e) {
+    for (int i = 0; i < t->begun.count; i++)
+        if (t->begun.entries[i].to == e->tensor) return t->begun.entries[i].how;
+    return HEED_START_TAKEN;
+}
+
+/* Whether nothing of a parameter comes from that run. Without one, what belongs to the classes is
+ * new to the task. */
+static bool is_new(const heed_training *t, const heed_entry *e) {
+    heed_start_how how = how_of(t, e);
+    if (e->adapter || e->state) return false;
+    return t->from ? how == HEED_START_NEW || how == HEED_START_UNFIT
+                   : e->rows == HEED_ROWS_CLASSES;
+}
+
+bool heed__lora_choose(heed_training *t) {
+    heed_config *f = t->net.config;
+    if (!t->set.lora || strcmp(t->set.lora_train, "auto") != 0) return true;
+    heed_text list = {.c = t->c};
+    for (int i = 0; i < heed_store_count(t->net.store); i++) {
+        const heed_entry *e = heed_store_at(t->net.store, i);
+        if (is_new(t, e)) heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
+    }
+    bool ok = heed_config_set(f, "lora-train", list.n ? list.s : "none", "lora", HEED_FROM_FLAG);
+    t->set.lora_train = heed_config_text(f, "lora-train");
+    heed_text_free(&list);
+    return ok;
+}
+
+void heed__lora_warn(heed_training *t) {
+    const heed_entry *kept = NULL, *rows = NULL;
+    if (!t->set.lora || !t->fresh) return;
+    if (!t->from)
+        heed__note(t, "warning: `lora` leaves the weights of the model as they are, which is at "
+                      "random without `from`; hint: `from = RUN`");
+    for (int i = 0; t->from && i < heed_store_count(t->net.store); i++) {
+        const heed_entry *e = heed_store_at(t->net.store, i);
+        if (!e->trained && !kept && is_new(t, e)) kept = e;
+        if (!e->trained && !rows && how_of(t, e) == HEED_START_MATCHED) rows = e;
+    }
+    if (kept)
+        heed__note(t,
+                   "warning: %s is not of %s and is not trained: it stays as it was "
+                   "initialised; hint: `lora-train = auto`",
+                   kept->name, t->from->dir);
+    if (rows)
+        heed__note(t,
+                   "warning: rows of %s are not of %s and are not trained: they stay as they "
+                   "were initialised; hint: `lora-train = %s`",
+                   rows->name, t->from->dir, rows->name);
+}
+
+static bool matches(const heed_store *s, const char *pattern) {
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (!e->state && heed_match(pattern, e->name)) return true;
+    }
+    return false;
+}
+
+/* Whether the list has a pattern that matches. */
+static bool listed(heed_ctx *c, const char *patterns, const char *name) {
+    char item[HEED__ITEM];
+    while (heed__next_item(c, &patterns, item))
+        if (heed_match(item, name)) return true;
+    return false;
+}
+
+bool heed__lora_freeze(heed_store *s, const char *patterns) {
+    char item[HEED__ITEM];
+    heed_ctx *c = heed_store_ctx(s);
+    for (const char *at = patterns; heed__next_item(c, &at, item);)
+        if (strcmp(item, "none") != 0 && !matches(s, item))
+            return heed__no_match("lora-train", item, s);
+    for (int i = 0; i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        if (!e->adapter && !listed(c, patterns, e->name)) heed_freeze(s, e->name);
+    }
+    return !heed__stopped(c);
+}
+
 /* ---- what was forgotten: the loss on the validation part of that run's data ---- */
 
 /* The run that training started from, and the run that it made. */
@@ -569,10 +697,8 @@ static bool read_as_first(const comparison *k, heed_config *f) {
 
 /* The data must be that of the first training run. */
 static bool is_first_data(comparison *k, const heed_data *d) {
-    heed_text path = {.c = k->c};
     heed__state s;
-    bool ok = heed__state_read(k->c, heed__run_path(&path, k->from, "last/state.json"), &s);
-    heed_text_free(&path);
+    bool ok = heed__state_read(k->c, heed__run_path(k->from, "last/state.json").s, &s);
     if (ok && s.data_checksum != d->checksum)
         ok = heed_fail(k->c, HEED_DATA, "%s has changed since",
                        heed_config_text(k->first->config, "data"));

@@ -411,7 +411,7 @@ const char *heed_config_group(const heed_config *f, int index) {
 }
 
 void heed_config_by_data(heed_config *f, const char *keys) {
-    for (size_t n; keys && *keys; keys += n + strspn(keys + n, " ")) {
+    for (size_t n; f && keys && *keys; keys += n + strspn(keys + n, " ")) {
         n = strcspn(keys, " ");
         setting *s = find_setting(f, keys, n);
         if (s) s->by_data = true;
@@ -466,8 +466,7 @@ typedef struct {
     size_t line;  /* counted from 1 */
     size_t *seen; /* per setting: the line that set it, 0 none */
     size_t capacity;
-    const char *const *gone; /* settings that no table has are kept as texts, except these; NULL:
-                                they are errors */
+    bool open; /* settings that no table has are kept as texts; else they are errors */
     heed_rank rank;
 } reading;
 
@@ -538,9 +537,7 @@ static bool read_line(reading *r, char *line) {
     char where[512];
     snprintf(where, sizeof where, "%.480s:%zu", r->path, r->line);
     setting *s = find_setting(r->f, key, n);
-    for (const char *const *gone = s ? NULL : r->gone; gone && *gone; gone++)
-        if (strncmp(*gone, key, n) == 0 && !(*gone)[n]) return true;
-    if (!s && (!r->gone || strcspn(key, " \t#") < n)) return unknown(r->f, key, n, where, r->rank);
+    if (!s && (!r->open || strcspn(key, " \t#") < n)) return unknown(r->f, key, n, where, r->rank);
     if (!s && (!(s = add_unknown(r->f, key, n)) ||
                !heed__grow(r->f->c, &r->seen, &r->capacity, r->f->count, sizeof *r->seen)))
         return false;
@@ -599,9 +596,9 @@ bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
            read_file((reading){.f = f, .path = path, .rank = rank});
 }
 
-bool heed__config_read_open(heed_config *f, const char *path, const char *const *gone) {
+bool heed__config_read_open(heed_config *f, const char *path) {
     return f && !heed__stopped(f->c) &&
-           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .gone = gone});
+           read_file((reading){.f = f, .path = path, .rank = HEED_FROM_FILE, .open = true});
 }
 
 /* ---- command lines ---- */

@@ -49,8 +49,8 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
 /* Like heed_config_read for a zero-terminated text, which is modified; errors name path. */
 bool heed__config_parse(heed_config *f, const char *path, char *text, size_t n, heed_rank rank);
 /* heed_config_read for the file of a run, which may have settings of another program: those that no
- * table has are added as texts, except those in the list `gone`, ended by NULL. */
-bool heed__config_read_open(heed_config *f, const char *path, const char *const *gone);
+ * table has are added as texts. */
+bool heed__config_read_open(heed_config *f, const char *path);
 
 /* ---- NPZ ---- */
 typedef enum { HEED__NPZ_REAL, HEED__NPZ_INT, HEED__NPZ_BYTE, HEED__NPZ_TEXT } heed__npz_kind;

@@ -11,22 +11,11 @@ static size_t slot_of(const heed__names *k, uint64_t hash) {
 /* Most different strings have different ones, and need not be compared. */
 static uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
 
-static inline size_t length_of(const heed__names *k, size_t number) {
-    size_t end = number + 1 < k->count ? k->at[number + 1] : k->used;
-    return end - k->at[number] - 1;
-}
-
-const char *heed__names_text(const heed__names *k, size_t number) {
-    return k->bytes + k->at[number];
-}
-
-size_t heed__names_length(const heed__names *k, size_t number) { return length_of(k, number); }
-
 int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t hash) {
     if (!k->slot_count) return -1;
     for (size_t i = slot_of(k, hash); k->slots[i].next; i = (i + 1) & (k->slot_count - 1)) {
         size_t number = k->slots[i].next - 1;
-        if (k->slots[i].tag == tag_of(hash) && length_of(k, number) == n &&
+        if (k->slots[i].tag == tag_of(hash) && heed__names_length(k, number) == n &&
             memcmp(k->bytes + k->at[number], s, n) == 0)
             return (int32_t)number;
     }
@@ -38,7 +27,7 @@ int32_t heed__names_look(const heed__names *k, const char *s, size_t n) {
 }
 
 static void enter(heed__names *k, size_t number) {
-    uint64_t hash = heed__hash64(heed__names_text(k, number), length_of(k, number), 0);
+    uint64_t hash = heed__hash64(heed__names_text(k, number), heed__names_length(k, number), 0);
     size_t i = slot_of(k, hash);
     while (k->slots[i].next) i = (i + 1) & (k->slot_count - 1);
     k->slots[i].next = (uint32_t)number + 1;

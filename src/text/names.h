@@ -25,8 +25,13 @@ int32_t heed__names_find(const heed__names *k, const char *s, size_t n, uint64_t
 int32_t heed__names_look(const heed__names *k, const char *s, size_t n);
 /* The number of the string, which is added if absent; -1 with an error if out of memory. */
 int32_t heed__names_add(heed__names *k, const char *s, size_t n);
-const char *heed__names_text(const heed__names *k, size_t number);
-size_t heed__names_length(const heed__names *k, size_t number);
+static inline const char *heed__names_text(const heed__names *k, size_t number) {
+    return k->bytes + k->at[number];
+}
+static inline size_t heed__names_length(const heed__names *k, size_t number) {
+    size_t end = number + 1 < k->count ? k->at[number + 1] : k->used;
+    return end - k->at[number] - 1;
+}
 /* All texts, in their order or sorted: by value if all are decimal numbers (1.5, 2, 10), otherwise
  * bytewise; free with heed__free. NULL on error. */
 const char **heed__names_list(const heed__names *k, bool sorted);

@@ -13,7 +13,7 @@ static bool reserve(heed_text *t, size_t more) {
 }
 
 bool heed_text_put(heed_text *t, const char *bytes, size_t n) {
-    if (!t || (!bytes && n) || !reserve(t, n)) return false;
+    if (!t || (!bytes && n) || (n >= t->capacity - t->n && !reserve(t, n))) return false;
     if (n) memcpy(t->s + t->n, bytes, n);
     t->n += n;
     t->s[t->n] = 0;

@@ -27,8 +27,8 @@ heed__char_kind heed__kind_of_char(int32_t c);
 
 /* Whether two names look equal but for their case: as composed (NFC) or decomposed characters. */
 bool heed__same_name(const char *a, size_t n, const char *b, size_t m);
-/* Writes valid text in composed form (NFC) in its place, unless that is longer; its new length. */
-size_t heed__compose(char *s, size_t n);
+/* Sets out to a valid text in composed form (NFC), which may be longer: U+0958 is decomposed. */
+bool heed__compose(heed_text *out, const char *s, size_t n);
 
 /* The place of the first byte that is NUL or not UTF-8; n: there is none. */
 size_t heed__text_flaw(const char *text, size_t n);

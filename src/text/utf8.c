@@ -1,5 +1,5 @@
-/* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file, words.c and
- * normalize.c of the tokenizers use utf8proc. */
+/* utf8.c -- reads UTF-8 strictly, and writes it; Unicode properties. Only this file, classes.c and
+ * the tokenizers' encode.c use utf8proc. */
 #include "text/text.h"
 
 #include <stdlib.h>
@@ -160,10 +160,10 @@ bool heed__same_name(const char *a, size_t n, const char *b, size_t m) {
     return same;
 }
 
-size_t heed__compose(char *s, size_t n) {
-    char *out = is_ascii(s, n) ? NULL : composed(s, n, false);
-    size_t length = out ? strlen(out) : n;
-    if (out && length <= n) memcpy(s, out, n = length);
-    free(out);
-    return n;
+bool heed__compose(heed_text *out, const char *s, size_t n) {
+    char *made = is_ascii(s, n) ? NULL : composed(s, n, false);
+    out->n = 0;
+    bool ok = made ? heed_text_put(out, made, strlen(made)) : heed_text_put(out, s, n);
+    free(made);
+    return ok;
 }

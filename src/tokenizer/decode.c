@@ -4,26 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts, one after the other, of at most so many bytes. */
-typedef struct {
-    heed_ctx *c;
-    heed_text bytes;
-    heed__ranges parts;
-    size_t most;
-} list;
-
 typedef struct {
     const char *s;
     size_t n;
 } view;
 
+/* Texts: those of n tokens, or parts of bytes, one after the other, of at most so many bytes. */
+typedef struct {
+    heed_ctx *c;
+    const heed_tokenizer *k;
+    const int32_t *ids; /* NULL: parts */
+    size_t count;
+    heed_text bytes;
+    heed__ranges parts;
+    size_t most;
+} list;
+
+/* An added token is as the normalizers leave it. */
+static view text_of(const heed_tokenizer *k, int32_t id) {
+    const heed__added *a = k->added_of[id] < 0 ? NULL : &k->added[k->added_of[id]];
+    if (a && a->normalized) return (view){a->text, a->n};
+    return (view){heed__names_text(&k->names, (size_t)id),
+                  heed__names_length(&k->names, (size_t)id)};
+}
+
 static view at(const list *l, size_t i) {
+    if (l->ids) return text_of(l->k, l->ids[i]);
     heed__range r = l->parts.of[i];
     return (view){l->bytes.s + r.begin, r.end - r.begin};
 }
 
 /* Ends a part that begins at `begin`. */
 static bool end_part(list *l, size_t begin) {
+    l->count++;
     return heed__ranges_add(l->c, &l->parts, begin, l->bytes.n);
 }
 
@@ -73,19 +86,35 @@ static size_t character(const char *s, size_t n, bool *whole) {
 
 /* Each longest part of bytes that is not UTF-8 becomes U+FFFD: The Unicode Standard, sec. 3.9. */
 static bool put_lossy(heed_text *out, const char *s, size_t n) {
-    bool whole;
-    for (size_t i = 0, length; i < n; i += length) {
-        length = character(s + i, n - i, &whole);
-        if (!heed_text_put(out, whole ? s + i : "\xEF\xBF\xBD", whole ? length : 3)) return false;
+    bool whole, good = true;
+    for (size_t i = 0; good && i < n;) {
+        size_t valid = heed_utf8_valid(s + i, n - i);
+        good = heed_text_put(out, s + i, valid);
+        i += valid;
+        if (good && i < n) good = heed_text_put(out, "\xEF\xBF\xBD", 3);
+        if (i < n) i += character(s + i, n - i, &whole);
     }
-    return true;
+    return good;
 }
 
+/* Of tokens, the bytes are known, except those of normalized ones and, of a byte tokenizer, of some
+ * that are shown otherwise: "<0xE2>". */
 static bool from_bytes(const list *in, list *out) {
     heed_text bytes = {.c = in->c};
-    bool good = true;
-    for (size_t i = 0; good && i < in->parts.count; i++)
-        good = heed__put_char_bytes(&bytes, at(in, i).s, at(in, i).n);
+    bool good = true, single = in->ids && in->k->kind == HEED__BYTE;
+    for (size_t i = 0; good && i < in->count; i++) {
+        if (single && in->ids[i] < 256 && bytes.n + 1 < bytes.capacity) {
+            bytes.s[bytes.n++] = (char)in->ids[i];
+            continue;
+        }
+        bool odd = single && in->ids[i] < 256;
+        view v = odd ? (view){&(char){(char)in->ids[i]}, 1} : at(in, i);
+        bool shown = in->ids && in->k->bytes && !odd &&
+                     v.s == heed__names_text(&in->k->names, (size_t)in->ids[i]);
+        if (shown) v.s = heed__shown(in->k, (size_t)in->ids[i], &v.n);
+        good =
+            odd || shown ? heed_text_put(&bytes, v.s, v.n) : heed__put_char_bytes(&bytes, v.s, v.n);
+    }
     good = good && put_lossy(&out->bytes, bytes.s, bytes.n) && end_part(out, 0);
     heed_text_free(&bytes);
     return good;
@@ -102,7 +131,7 @@ static int fallback_byte(view v) {
 
 /* Bytes in a row that are UTF-8 become that text, else each becomes U+FFFD. */
 static bool from_fallback(const list *in, list *out) {
-    size_t count = in->parts.count;
+    size_t count = in->count;
     for (size_t i = 0; i < count; i++) {
         size_t begin = out->bytes.n, end = i;
         for (int byte; end < count && (byte = fallback_byte(at(in, end))) >= 0; end++)
@@ -178,7 +207,7 @@ typedef struct {
 } part;
 
 static part part_of(const heed__step *k, const list *l, size_t i) {
-    if (i >= l->parts.count) return (part){.s = ""};
+    if (i >= l->count) return (part){.s = ""};
     view v = at(l, i);
     bool joins = k->n && v.n > k->n && starts(v, k->text, k->n);
     return (part){.s = v.s + (joins ? k->n : 0), .n = v.n - (joins ? k->n : 0), .joins = joins};
@@ -230,7 +259,7 @@ static bool spaced(const part *a, const part *b, const part *next) {
 static bool from_words(const heed__step *k, const list *in, list *out) {
     part before = {.s = ""}, now = before, next = part_of(k, in, 0);
     bool good = true;
-    for (size_t i = 0; good && i < in->parts.count; i++, before = now) {
+    for (size_t i = 0; good && i < in->count; i++, before = now) {
         now = next;
         now.bound = is_apostrophe(&before);
         now.closes = is_apostrophe(&now) && is_elided(&before);
@@ -256,46 +285,49 @@ static bool decode_part(const heed__step *k, view v, bool first, bool last, list
 }
 
 static bool apply(const heed__step *k, const list *in, list *out) {
-    size_t count = in->parts.count;
+    bool good = true;
     if (k->kind == HEED__FROM_BYTES) return from_bytes(in, out);
     if (k->kind == HEED__FROM_WORDS) return from_words(k, in, out);
     if (k->kind == HEED__FROM_FALLBACK) return from_fallback(in, out);
-    if (k->kind == HEED__FUSE) return put(out, in->bytes.s ? in->bytes.s : "", in->bytes.n);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; good && i < in->count; i++) {
         size_t begin = out->bytes.n;
-        if (!decode_part(k, at(in, i), i == 0, i + 1 == count, out) || !end_part(out, begin))
-            return false;
+        view v = at(in, i);
+        good = k->kind == HEED__FUSE
+                   ? heed_text_put(&out->bytes, v.s, v.n)
+                   : decode_part(k, v, i == 0, i + 1 == in->count, out) && end_part(out, begin);
     }
-    return true;
+    return good && (k->kind != HEED__FUSE || end_part(out, 0));
 }
 
-/* An added token is as the normalizers leave it. */
-static view text_of(const heed_tokenizer *k, int32_t id) {
-    const heed__added *a = k->added_of[id] < 0 ? NULL : &k->added[k->added_of[id]];
-    if (a && a->normalized) return (view){a->text, a->n};
-    return (view){heed__names_text(&k->names, (size_t)id),
-                  heed__names_length(&k->names, (size_t)id)};
+/* The bytes that decoders may make of tokens. */
+static size_t most_bytes(const list *tokens) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < tokens->count; i++) bytes += at(tokens, i).n;
+    return bytes + heed__spare(bytes);
 }
 
 bool heed_decode(const heed_tokenizer *k, const int32_t *ids, size_t n, heed_text *out) {
     if (!k || !out || (n && !ids) || heed__stopped(k->c)) return false;
     if (!out->c) out->c = k->c;
-    list now = {.c = k->c, .bytes.c = k->c};
-    bool good = heed_text_put(&now.bytes, "", 0);
-    for (size_t i = 0; good && i < n; i++) {
-        if (ids[i] < 0 || (size_t)ids[i] >= k->names.count) continue;
-        if (i && !k->decoders.count) good = heed_text_put(&now.bytes, " ", 1);
-        view token = text_of(k, ids[i]);
-        good = good && put(&now, token.s, token.n);
-    }
-    size_t most = now.bytes.n + heed__spare(now.bytes.n);
+    list now = {.c = k->c, .k = k, .bytes.c = k->c};
+    int32_t *tokens = heed__alloc_untouched(k->c, n, sizeof *tokens);
+    for (size_t i = 0; tokens && i < n; i++)
+        if (ids[i] >= 0 && (size_t)ids[i] < k->names.count) tokens[now.count++] = ids[i];
+    size_t most = 0;
+    bool good = (now.ids = tokens) != NULL;
+    for (size_t i = 0; good && i < k->decoders.count; i++)
+        if (k->decoders.of[i].kind == HEED__FROM_REPLACED && !most) most = most_bytes(&now);
     for (size_t i = 0; good && i < k->decoders.count; i++) {
         list next = {.c = k->c, .bytes.c = k->c, .most = most};
         good = heed_text_put(&next.bytes, "", 0) && apply(&k->decoders.of[i], &now, &next);
         list_free(&now);
         now = next;
     }
+    for (size_t i = 0; good && !k->decoders.count && i < now.count; i++)
+        good = (!i || heed_text_put(&now.bytes, " ", 1)) &&
+               heed_text_put(&now.bytes, at(&now, i).s, at(&now, i).n);
     good = good && heed_text_put(out, now.bytes.s, now.bytes.n);
+    heed__free(tokens);
     list_free(&now);
     return good;
 }

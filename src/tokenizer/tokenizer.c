@@ -53,27 +53,48 @@ void heed_tokenizer_free(heed_tokenizer *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
-/* ---- encoding without steps ---- */
+/* ---- bytes as characters: 33-126, 161-172 and 174-255 are themselves, others U+0100 on ---- */
 
-/* Finds what the steps do to most texts, unless added tokens are found between them. */
-static void find_path(heed_tokenizer *k) {
-    const heed__steps *n = &k->normalizers, *s = &k->splitters;
-    bool written = true, plain = !n->count, folds = true;
-    for (size_t i = 0; i < k->added_count; i++) written &= !k->added[i].normalized;
-    for (size_t i = 0; i < n->count; i++) {
-        heed__step_kind kind = n->of[i].kind;
-        k->lower |= kind == HEED__LOWER;
-        folds &= kind == HEED__CLEAN || kind == HEED__CHINESE || kind == HEED__NFD ||
-                 kind == HEED__UNACCENT || kind == HEED__LOWER;
+static bool is_itself(int32_t c) {
+    return (c >= 33 && c <= 126) || (c >= 161 && c <= 255 && c != 173);
+}
+
+int32_t heed__byte_char(int byte) {
+    if (is_itself(byte)) return byte;
+    return 256 + (byte < 33 ? byte : byte < 173 ? byte - 127 + 33 : 67);
+}
+
+int heed__char_byte(int32_t c) {
+    if (c < 256) return is_itself(c) ? c : -1;
+    c -= 256;
+    return c < 33 ? c : c < 67 ? c - 33 + 127 : c == 67 ? 173 : -1;
+}
+
+bool heed__put_byte_chars(heed_text *out, const char *bytes, size_t n) {
+    char text[4];
+    for (size_t i = 0; i < n; i++)
+        if (!heed_text_put(out, text,
+                           heed_utf8_write(heed__byte_char((unsigned char)bytes[i]), text)))
+            return false;
+    return true;
+}
+
+bool heed__put_char_bytes(heed_text *out, const char *token, size_t n) {
+    int32_t c;
+    size_t start = out->n;
+    for (size_t at = 0; at < n;) {
+        at += heed_utf8_read(token + at, n - at, &c);
+        int byte = heed__char_byte(c);
+        if (byte < 0) {
+            out->n = start;
+            return heed_text_put(out, token, n);
+        }
+        if (out->n + 1 < out->capacity)
+            out->s[out->n++] = (char)byte;
+        else if (!heed_text_put(out, &(char){(char)byte}, 1))
+            return false;
     }
-    if (!written) return;
-    if (plain && k->model == HEED__WORD && heed__divides_characters(s)) k->path = HEED__CHARACTERS;
-    if (plain && s->count == 0 && k->bytes && !k->merges.count && !k->ignore_merges && !k->prefix &&
-        !k->suffix)
-        k->path = HEED__BYTES;
-    for (int i = 0; i < 256; i++)
-        if (k->path == HEED__BYTES && k->byte_ids[i] < 0) k->path = HEED__BY_STEPS;
-    if (folds && heed__divides_as_bert(s)) k->path = HEED__ASCII_WORDS;
+    return heed_text_put(out, "", 0);
 }
 
 /* ---- presets ---- */
@@ -129,8 +150,9 @@ heed_tokenizer *heed__preset_new(heed_ctx *c, heed__kind kind, bool lower) {
     k->preset = true;
     if (!presets[kind].steps) k->decoders.of[0].kind = HEED__FROM_WORDS;
     if (kind == HEED__WORD) k->decoders.of[0].n = 0; /* no token is a piece of another */
-    find_path(k);
-    return k;
+    if (heed__encode_prepare(k)) return k;           /* without tokens: to count words */
+    heed_tokenizer_free(k);
+    return NULL;
 }
 
 static void put_special(heed_text *out, bool first, int id, const char *name) {
@@ -278,21 +300,10 @@ static int find_special(const heed_tokenizer *k, const char *names) {
 
 bool heed__tokenizer_finish(heed_tokenizer *k) {
     size_t count = k->names.count;
-    for (size_t i = 0; i < count; i++)
-        if (heed__names_length(&k->names, i) > k->longest)
-            k->longest = heed__names_length(&k->names, i);
-    for (int i = 0; i < 256; i++) {
-        char text[8];
-        size_t n = (size_t)snprintf(text, sizeof text, "<0x%02X>", (unsigned)i);
-        if (k->bytes) n = heed_utf8_write(heed__byte_char(i), text);
-        k->byte_ids[i] = heed__names_look(&k->names, text, n);
-        if (i < 128) k->ascii[i] = heed__model_look(k, &(char){(char)i}, 1);
-    }
     k->added_of = heed__alloc_array(k->c, count + 1, sizeof *k->added_of);
-    if (!k->added_of || !heed__added_index(k) || (k->bytes && !find_shown(k))) return false;
+    if (!k->added_of || !heed__encode_prepare(k) || (k->bytes && !find_shown(k))) return false;
     for (size_t i = 0; i < count; i++) k->added_of[i] = -1;
     for (size_t i = k->added_count; i-- > 0;) k->added_of[k->added[i].id] = (int32_t)i;
-    find_path(k);
     k->special = (heed_specials){
         .pad = find_special(k, "[PAD] <pad> <|pad|>"),
         .unk = k->unk >= 0 ? k->unk : find_special(k, "[UNK] <unk>"),
@@ -307,22 +318,17 @@ bool heed__tokenizer_finish(heed_tokenizer *k) {
 
 bool heed__preset_finish(heed_tokenizer *k, const char *from) {
     bool words = k->kind == HEED__WORD || k->kind == HEED__WORDPIECE;
-    for (int i = 0; i < HEED__SPECIALS; i++) {
-        const char *name = heed__special_names[i];
-        if ((words || (i == HEED__UNK && k->kind == HEED__CHAR)) && find_special(k, name) < 0)
+    for (int i = 0; i <= HEED__SPECIALS; i++) {
+        if (i == HEED__SPECIALS && k->kind != HEED__BPE) break;
+        const char *name = i < HEED__SPECIALS ? heed__special_names[i] : heed__end_of_text;
+        heed__added a = {.id = find_special(k, name), .special = true, .n = strlen(name)};
+        if (a.id < 0 && (words || (i == HEED__UNK && k->kind == HEED__CHAR)))
             return heed_fail(k->c, HEED_DATA,
                              "vocabulary lacks a special token: %s: expected %s among the %zu "
                              "tokens of a %s tokenizer",
                              from ? from : "training", name, k->names.count,
                              heed__kind_names[k->kind]);
-    }
-    for (size_t i = 0; i < k->names.count; i++) {
-        const char *text = heed__names_text(&k->names, i);
-        bool special = k->kind == HEED__BPE && strcmp(text, heed__end_of_text) == 0;
-        for (int j = 0; j < HEED__SPECIALS; j++)
-            special |= strcmp(text, heed__special_names[j]) == 0;
-        heed__added a = {.id = (int32_t)i, .special = true, .n = heed__names_length(&k->names, i)};
-        if (special && (!(a.text = heed__copy_text(k->c, text)) || !heed__added_put(k, a)))
+        if (a.id >= 0 && (!(a.text = heed__copy_text(k->c, name)) || !heed__added_put(k, a)))
             return false;
     }
     k->own = (int32_t)k->names.count;

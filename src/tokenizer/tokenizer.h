@@ -128,9 +128,10 @@ struct heed_tokenizer {
     heed__automaton finders[2]; /* of added tokens; [1]: of normalized ones */
     bool plain_added;           /* some added tokens are not special */
     int32_t *added_of;          /* (vocabulary) the one with that id, or -1 */
-    /* What splits the text into words and needs no steps: each character, each byte, or ASCII
-     * between white space and punctuation; other text takes the steps. */
-    enum { HEED__BY_STEPS, HEED__CHARACTERS, HEED__BYTES, HEED__ASCII_WORDS } path;
+    /* What splits the text into words and needs no steps: each character, each byte, or as BERT's,
+     * by white space and punctuation; other text takes the steps. */
+    enum { HEED__BY_STEPS, HEED__CHARACTERS, HEED__BYTES, HEED__BERT_WORDS } path;
+    bool ideographs; /* each is a word */
     /* the model: HEED__WORD (whole words), HEED__WORDPIECE (longest match) or HEED__BPE (merges) */
     heed__kind model;
     char *unk_text, *prefix, *suffix; /* of later pieces of a word; of its end; or NULL */
@@ -211,8 +212,9 @@ bool heed__encode_by(const heed_tokenizer *k, heed__memo *memo, heed__special_te
                      const char *text, size_t n, heed__sink *sink);
 bool heed__tokens_put(heed_tokens *t, int32_t id, size_t begin, size_t end); /* appends one */
 
-/* Makes the automata that find added tokens. Of equal ones a special one is found, or the first. */
-bool heed__added_index(heed_tokenizer *k);
+/* Finds what encoding needs from tokens, added tokens and steps. Of equal added tokens a special
+ * one is found, or the first. */
+bool heed__encode_prepare(heed_tokenizer *k);
 
 /* The part of the text that something was made from. */
 typedef struct {
@@ -244,18 +246,7 @@ typedef struct {
     size_t count, capacity;
 } heed__ranges;
 bool heed__ranges_add(heed_ctx *c, heed__ranges *r, size_t begin, size_t end);
-/* Applies a step to each word of a spelling, which begins at `base` of the whole text; see
- * heed__respell. */
-bool heed__respell_words(const heed__step *k, size_t base, heed__spelling *s, heed__ranges *words,
-                         size_t *spare);
-/* Whether splitters divide at white space and punctuation, as BERT's; into characters. */
-bool heed__divides_as_bert(const heed__steps *s);
-bool heed__divides_characters(const heed__steps *s);
-/* Divides a spelling into words[0] by the steps, which may make words longer. */
-bool heed__presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
-                    heed__ranges words[2]);
-
-/* ---- the model ---- */
+/* ---- bytes and merges ---- */
 
 /* The character that stands for a byte (GPT-2); the byte that a character stands for, or -1. */
 int32_t heed__byte_char(int byte);
@@ -264,26 +255,24 @@ int heed__char_byte(int32_t character);
 bool heed__put_byte_chars(heed_text *out, const char *bytes, size_t n);
 /* Appends the bytes that a token's characters stand for, if all of them do; else the token. */
 bool heed__put_char_bytes(heed_text *out, const char *token, size_t n);
-/* The model's token of that text, or -1. */
-int32_t heed__model_look(const heed_tokenizer *k, const char *s, size_t n);
-/* Divides a word; out has space for n pieces. */
-bool heed__model_divide(const heed_tokenizer *k, const char *word, size_t n, heed__word_piece *out,
-                        size_t *count);
 /* Adds the merge of two tokens into another. False: an error, or it is there already. */
 bool heed__merge_add(heed_tokenizer *k, int32_t a, int32_t b, int32_t joined);
 
 /* ---- training ---- */
 
 /* Distinct words, letters or lines of a text with their counts. */
+enum { HEED__LETTER_PAGE = 256, HEED__LETTER_PAGES = 0x110000 / HEED__LETTER_PAGE };
 typedef struct {
     heed__names names;
     uint64_t *counts;
     size_t capacity;
+    uint64_t *letters[HEED__LETTER_PAGES]; /* counts by code point, until they are added */
 } heed__counts;
 bool heed__counts_add(heed__counts *out, const char *s, size_t n, uint64_t times);
 void heed__counts_free(heed__counts *w);
-/* Counts each character of a text `times` times; counts a word. */
+/* Counts each character of a text `times` times; then adds all that were counted, if `good`. */
 bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times);
+bool heed__letters_end(heed__counts *out, bool good);
 bool heed__count_word(heed__counts *out, const char *word, size_t n);
 /* Counts the words of a text as a tokenizer without added tokens divides it. */
 bool heed__count_words(const heed_tokenizer *k, const char *text, size_t n, heed__counts *out);

@@ -46,26 +46,43 @@ bool heed__counts_add(heed__counts *w, const char *s, size_t n, uint64_t times) 
     return true;
 }
 
+bool heed__count_letters(heed__counts *w, const char *text, size_t n, uint64_t times) {
+    int32_t c;
+    for (size_t at = 0; at < n;) {
+        at += heed_utf8_read(text + at, n - at, &c);
+        if (c < 0) continue;
+        uint64_t **page = &w->letters[c / HEED__LETTER_PAGE];
+        if (!*page && !(*page = heed__alloc_array(w->names.c, HEED__LETTER_PAGE, sizeof **page)))
+            return false;
+        (*page)[c % HEED__LETTER_PAGE] += times;
+        for (uint64_t *ascii = w->letters[0]; ascii && at < n; at++) {
+            unsigned char b = (unsigned char)text[at];
+            if (b >= 128) break;
+            ascii[b] += times;
+        }
+    }
+    return true;
+}
+
+bool heed__letters_end(heed__counts *w, bool good) {
+    char text[4];
+    for (int32_t i = 0; i < HEED__LETTER_PAGES; i++) {
+        uint64_t *page = w->letters[i];
+        for (int32_t j = 0; good && page && j < HEED__LETTER_PAGE; j++)
+            if (page[j])
+                good = heed__counts_add(w, text, heed_utf8_write(i * HEED__LETTER_PAGE + j, text),
+                                        page[j]);
+        heed__free(page);
+        w->letters[i] = NULL;
+    }
+    return good;
+}
+
 void heed__counts_free(heed__counts *w) {
     heed__names_free(&w->names);
     heed__free(w->counts);
     w->counts = NULL;
     w->capacity = 0;
-}
-
-bool heed__count_letters(heed__counts *out, const char *text, size_t n, uint64_t times) {
-    uint64_t ascii[128] = {0}; /* most letters of most texts need no look-up */
-    int32_t c;
-    for (size_t at = 0, length; at < n; at += length) {
-        length = heed_utf8_read(text + at, n - at, &c);
-        if (c >= 0 && c < 128)
-            ascii[c] += times;
-        else if (c >= 0 && !heed__counts_add(out, text + at, length, times))
-            return false;
-    }
-    for (int i = 0; i < 128; i++)
-        if (ascii[i] && !heed__counts_add(out, &(char){(char)i}, 1, ascii[i])) return false;
-    return true;
 }
 
 enum { LIMIT = 1 << 20 }; /* of distinct words */
@@ -332,14 +349,15 @@ static bool merge_all(trainer *t, size_t bound) {
 static bool count_letters(const trainer *t, const heed__counts *w, heed__counts *all,
                           heed__counts *later) {
     int32_t ch;
-    for (size_t i = 0; i < t->words; i++) {
+    bool good = true;
+    for (size_t i = 0; good && i < t->words; i++) {
         const char *word = heed__names_text(&w->names, i);
         size_t n = heed__names_length(&w->names, i), first = n ? heed_utf8_read(word, n, &ch) : 0;
-        if (!heed__count_letters(all, word, n, w->counts[i]) ||
-            !heed__count_letters(later, word + first, n - first, w->counts[i]))
-            return false;
+        good = heed__count_letters(all, word, n, w->counts[i]) &&
+               heed__count_letters(later, word + first, n - first, w->counts[i]);
     }
-    return true;
+    good = heed__letters_end(all, good);
+    return heed__letters_end(later, good);
 }
 
 /* Adds the most frequent characters, by code point; as many as fit together with their ## forms. As

@@ -26,6 +26,10 @@ run_with() {
     STATUS=$?
 }
 
+# ok ARGS..., ok_with FILE ARGS...: the same of a command that must succeed.
+ok() { run "$@" && status 0; }
+ok_with() { run_with "$@" && status 0; }
+
 status() { if [ "$STATUS" = "$1" ]; then pass; else fail "exit status $STATUS, expected $1"; fi; }
 says() { if grep -qF -- "$1" out; then pass; else fail "stdout lacks: $1"; fi; }
 warns() { if grep -qF -- "$1" err; then pass; else fail "stderr lacks: $1"; fi; }
@@ -42,6 +46,14 @@ refuses() {
     silent
     warns "$2"
     if [ "$(grep -c . err)" = 1 ] && grep -q '^heed: ' err; then pass; else fail "not one line of heed's"; fi
+}
+# refused: of each line "STATUS ARGS | TEXT" of the standard input, that the command is refused so. ARGS are words of the shell.
+refused() {
+    while IFS= read -r line; do
+        args=${line%% | *}
+        eval "run ${args#* }"
+        refuses "${line%% *}" "${line#* | }"
+    done
 }
 # fits WIDTH: no line of stdout takes more columns, and none ends in blanks.
 fits() {
@@ -64,6 +76,9 @@ json() {
     found=$("$JSON" ${1+"$1"} <out) || { fail "not JSON, or without ${1-}: $found"; return; }
     if [ $# -lt 2 ] || [ "$found" = "$2" ]; then pass; else fail "$1 is $found, expected $2"; fi
 }
+
+# json_has PATH...: something stands at each.
+json_has() { for path; do json "$path"; done; }
 
 # A corpus of facts, a line each: six countries in two sentences of one frame.
 facts() {

@@ -74,16 +74,12 @@ says "[chosen from the data, else 64]"
 
 run data check mlm facts.txt -c mlm.conf --heads 2
 says "-o runs/first -c mlm.conf --heads 2"
-run train mlm facts.txt --estimate -c mlm.conf --lr 0.004 --json
-status 0
-json seconds
-json memory
-json disk
+ok train mlm facts.txt --estimate -c mlm.conf --lr 0.004 --json
+json_has seconds memory disk
 json steps 1000
 json chosen.0.settings
 for steps in 1 2 5; do
-    run train mlm facts.txt --estimate --steps $steps --json
-    status 0
+    ok train mlm facts.txt --estimate --steps $steps --json
     holds grep -q '"step_seconds":0\.[0-9]' out
 done
 run train mlm facts.txt --estimate --steps 11 --val-split 0.1 --json # one after every second step, and at the end
@@ -93,34 +89,28 @@ says "disk"
 says "time"
 absent runs
 quiet
-run train mlm facts.txt --estimate --steps 1 --batch 1 --block 8 --packing blocks --layers 7 --width 512
-status 0
+ok train mlm facts.txt --estimate --steps 1 --batch 1 --block 8 --packing blocks --layers 7 --width 512
 warns "22,"
 warns "parameters need at least 1"
 warns "of memory; a step is tried to measure how much more"
 run train mlm facts.txt --estimate --steps 1 --batch 1 --block 8 --packing blocks --layers 7 --width 512 --freeze 'encoder.*'
 warns "parameters need at least 8" # no gradients
 
-run train mlm facts.txt -o run -c mlm.conf --lr 0.004 --layers 1 --width 16 --heads 2 --steps 60
-status 0
+ok train mlm facts.txt -o run -c mlm.conf --lr 0.004 --layers 1 --width 16 --heads 2 --steps 60
 warns "96 lines, each a sentence"
 holds grep -qx 'packing = lines' run/config.conf
 holds grep -qx 'block = 16' run/config.conf
 holds grep -qx 'tokenizer = word' run/config.conf
-run train mlm facts.txt --from run -o taken --steps 1
-status 0
+ok train mlm facts.txt --from run -o taken --steps 1
 holds grep -qx 'tokenizer = run' taken/config.conf
-run train mlm -c run/config.conf -o again
-status 0
+ok train mlm -c run/config.conf -o again
 hides "chosen"
 holds cmp -s run/model.safetensors again/model.safetensors
-run resume run --steps 90 --lr 0.002
-status 0
+ok resume run --steps 90 --lr 0.002
 warns "starts anew at step 60"
 holds grep -qx 'schedule-from = 60' run/config.conf
 says "the training loss "
-run train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
-status 0
+ok train gpt facts.txt -o stuck $SMALL --steps 60 --lr 1e-9 --json
 warns "is not below that of guessing"
 json judgement
 
@@ -133,8 +123,7 @@ cut -f 1 many.tsv >many.en
 cut -f 2 many.tsv >many.fr
 for data in many.tsv many.csv "many.en many.fr"; do
     for task in seq2seq rnn; do
-        run data check $task $data
-        status 0
+        ok data check $task $data
         says "tokenizer wordpiece, vocab 2,000: texts of words that repeat"
     done
 done
@@ -144,12 +133,9 @@ for i in a b c d e f g h i j; do
 done >chinese.tsv
 run data check seq2seq chinese.tsv
 says "tokenizer wordpiece, vocab 4,000: texts of words that repeat, and of thousands of characters"
-run data check seq2seq many.tsv --tokenizer char
-hides "wordpiece"
 run train seq2seq many.tsv -o pieces --steps 1 --width 8 --heads 2 --layers 1
 holds grep -qx 'tokenizer = wordpiece' pieces/config.conf
-run train seq2seq many.tsv -o from-pieces --from pieces --steps 1
-status 0
+ok train seq2seq many.tsv -o from-pieces --from pieces --steps 1
 hides "texts of words"
 run data check seq2seq sentences.tsv # too few
 hides "wordpiece"
@@ -157,8 +143,7 @@ awk -F '\t' '{ gsub(" ", "", $1); gsub(" ", "", $2); print $1 "\t" $2 }' many.ts
 awk -F '\t' -v OFS='\t' '{ print $1 " 1999-03-0" NR % 9, NR % 31 " 03 1999" }' many.tsv >dates.tsv
 awk -F '\t' -v OFS='\t' '{ print "w" NR " x" NR " of", "y" NR " z" NR " v" NR }' many.tsv | tr 0-9 a-j >once.tsv
 for data in letters dates once; do
-    run data check seq2seq $data.tsv
-    status 0
+    ok data check seq2seq $data.tsv
     hides "wordpiece"
 done
 
@@ -203,8 +188,7 @@ says "1 seeds: chosen 2."
 holds test "$trained" = "$(stat -c %y patches/run-1-1-0-1.csv)"
 
 # A training run that diverged.
-run train gpt facts.txt -o far --layers 1 --heads 2 --width 16 --lr 50 --steps 100 --clip 0
-status 0
+ok train gpt facts.txt -o far --layers 1 --heads 2 --width 16 --lr 50 --steps 100 --clip 0
 warns "is not below that of guessing by frequency, "
 warns "hint: a lower --lr, such as --lr 5"
 holds grep -q "^diverged: the loss, [0-9.e+]*, is far above that of guessing by frequency, [0-9.]*; try a" out

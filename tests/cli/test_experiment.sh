@@ -29,6 +29,3 @@ hides "Optimizers"
 experiment few --slow
 status 2
 warns "--slow is unknown"
-experiment few --part everything
-status 2
-warns "expected optimizers, layers, regularization or sweep"

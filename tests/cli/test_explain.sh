@@ -1,6 +1,5 @@
 # The worked example: steps, settings, files, sheets.
-run explain
-status 0
+ok explain
 quiet
 says "features of the same name are different numbers."
 says "lion     [0 1 3 0 0 0 0 0 0 0]   NOUN [0 2 0]   [1 6 0]"
@@ -10,19 +9,9 @@ says "raw[lion, attacked] = 1·2 + 6·6 = 38"
 says "scaled[lion, attacked] = 0.5774·38 = 21.94"
 says "zebra    [2.50 3.50]"
 says "NOUN queries VERB; VERB queries NOUN, OBJ,"
-run explain --json
-status 0
-json example lion
-json tokens.3 attacked
-json features.7 PREP
-json Q.2.1 6.0
-json raw.2.3 38.0
-json weights.0.0 0.0909090909
-json hard false
 
 # Settings.
-run explain --hard --beta 3 --tex hard.tex
-status 0
+ok explain --hard --beta 3 --tex hard.tex
 run explain --hard --beta 3
 says "All scores are multiplied by beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
 says "9. Weights: weights = 1 at the largest of each row"
@@ -49,8 +38,7 @@ refuses 2 "numbers up to 11,11"
 run explain --hide the,zebra --json
 json hidden "[0,0,0,0,1,0,1,0,1,0,0]"
 json weights.2.6 0.0
-run explain --hide 1,2,3,4,5,6,7,8,9,10,11
-status 0
+ok explain --hide 1,2,3,4,5,6,7,8,9,10,11
 says "A row whose scores are all hidden has nothing to choose from"
 run explain --hide the
 hides "nothing to choose from"
@@ -63,25 +51,20 @@ done
 run explain --from nope
 refuses 3 "cannot read nope: No such file or directory"
 echo '{"title": 5, "X": [[1]], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}' >title.json
-run explain --from title.json
-refuses 3 "title is wrong: title.json: expected a text"
-run explain --exercise --json
-refuses 2 "--json has no effect here"
-run explain --solution --step
-refuses 2 "--step has no effect here"
-run explain --exercise --learn 3
-refuses 2 "--learn has no effect here"
-run explain --json --step
-refuses 2 "--step has no effect here: --json"
-run explain --list lion
-refuses 2 "--list prints all examples"
-run explain --json --html one.html
-status 0
+refused <<'END'
+3 explain --from title.json | title is wrong: title.json: expected a text
+2 explain --exercise --json | --json has no effect here
+2 explain --solution --step | --step has no effect here
+2 explain --exercise --learn 3 | --learn has no effect here
+2 explain --json --step | --step has no effect here: --json
+2 explain --list lion | --list prints all examples
+END
+ok explain --json --html one.html
 holds test "$(wc -l <out)" = 1
-run explain --rate 3
-refuses 2 "--rate has no effect here: expected --learn N"
-run explain --blanks 0.5
-refuses 2 "--blanks has no effect here"
+refused <<'END'
+2 explain --rate 3 | --rate has no effect here: expected --learn N
+2 explain --blanks 0.5 | --blanks has no effect here
+END
 
 # Forty columns: bands of columns, nothing wider.
 COLUMNS=40 run explain --backward
@@ -93,8 +76,7 @@ holds test "$(tr -d '\200-\277' <out | LC_ALL=C awk 'length($0) > 80' | wc -l)" 
 
 # Predictions through a pipe.
 printf '\n\n6\n8,5\nfour\n' >answers
-run_with answers explain --step
-status 0
+ok_with answers explain --step
 says "What is Q[lion, 2]? "
 says "Right: Q[lion, 2] is 6."
 says "Not this time: K[attacked, 3] is 9."
@@ -111,8 +93,7 @@ sed -n '/^1[.]/,$p' exercise | sed 's/_/./g; s/\[/\\[/g; s/\]/\\]/g; s/^/^/; s/$
 sed -n '/^1[.]/,$p' out >solution
 # shellcheck disable=SC2016
 holds awk 'NR == FNR { p[FNR] = $0; next } $0 !~ p[FNR] { bad++ } END { exit bad > 0 || FNR < 80 }' patterns solution
-run explain --exercise --seed 3 --hard --tex sheet.tex
-status 0
+ok explain --exercise --seed 3 --hard --tex sheet.tex
 run explain --exercise --seed 3 --hard
 says "5. Weights: 1 at the largest of each row"
 holds grep -qF 'section*{Exercise 3: The hungry lion' sheet.tex
@@ -121,10 +102,8 @@ holds grep -qF '& \blank' sheet.tex
 hides '\^{'
 run explain --exercise --seed 4
 holds sh -c '! cmp -s out exercise'
-run explain --exercise --seed 3 --html exercise.html
-status 0
-run explain --solution --seed 3 --html solution.html
-status 0
+ok explain --exercise --seed 3 --html exercise.html
+ok explain --solution --seed 3 --html solution.html
 holds grep -q '"sheet":"Exercise 3"' exercise.html
 holds grep -q '"sheet":"Solution 3"' solution.html
 holds grep -q '"blanks":{"Q":..0,0,0.,.1,' exercise.html
@@ -137,8 +116,7 @@ run explain --exercise --solution
 refuses 2 "two sheets"
 
 # Learning.
-run explain --learn 200 --json
-status 0
+ok explain --learn 200 --json
 json learn.steps.50.step 200
 json learn.rate 0.1
 run explain --learn 200
@@ -189,10 +167,10 @@ run explain --from own.json --cell output:1,1
 says "output[1, 1] = 0.38·2 + 0.25·4 + 0.38·6 ≈ 4.00"
 run explain --from own.json --cell V:3,1
 says "V[3, 1] = 1·2 + 1·4 = 6"
-run explain --from absent.json
-refuses 3 "absent.json"
-run explain --from .
-refuses 3 "found a folder"
+refused <<'END'
+3 explain --from absent.json | absent.json
+3 explain --from . | found a folder
+END
 
 # What stands behind a head: W_h, the other heads, add and norm, and the way back through them.
 layer='"X": [[1, 3]], "W_Q": [[1], [1]], "W_K": [[1], [1]], "W_V": [[1], [0]], "W_h": [[2, 5]], "B_O": [[1, 0]], "others": [[0, 1]]'
@@ -209,8 +187,7 @@ json backward.dW_h "[[3.0,6.0]]"
 json backward.dO "[[36.0]]"
 json backward.dW_V "[[36.0],[108.0]]"
 json backward.check.1.of W_h
-run explain --from layer.json --backward --tex layer.tex
-status 0
+ok explain --from layer.json --backward --tex layer.tex
 run explain --from layer.json --backward
 says "13. Loss: dU = all heads"
 says "dW_h[1, 2] = 1·6 = 6"
@@ -264,22 +241,19 @@ own "{$head, \"W_h\": [[1]], \"gain\": [[1]], \"eps\": -1}"
 refuses 3 "eps is wrong: own.json: expected a number from 0 to 1"
 
 # Files.
-run explain --tex lion.tex --html lion.html
-status 0
+ok explain --tex lion.tex --html lion.html
 says "wrote lion.tex"
 says "wrote lion.html"
 says "The hungry lion attacked the slow zebra in the tall grass: 11 tokens have 10"
 says "Without --html, --tex and --png the steps are printed."
 hides "1. Tokens"
-run explain --exercise --html sheet.html
-status 0
+ok explain --exercise --html sheet.html
 says "Exercise 1, 82 blanks"
 hides "1. Queries"
 holds test "$(grep -c '\\bordermatrix' lion.tex)" = 18
 holds test "$(tr -cd '{' <lion.tex | wc -c)" = "$(tr -cd '}' <lion.tex | wc -c)"
 holds grep -q 'W_Q' lion.html
-run explain --backward --tex lion.tex
-status 0
+ok explain --backward --tex lion.tex
 holds grep -qF '{dQ\ (11\times 3)}' lion.tex
 holds grep -qF 'Values: $dV\ =\ \text{weights}^\top \ dO$' lion.tex
 holds grep -qF '28.578839990244' lion.tex
@@ -292,8 +266,7 @@ status 1
 absent absent
 own '{"X": [[1]], "tokens": ["100% \\{a_b}~^&#$ \u2603 </script>"], "W_Q": [[1]], "W_K": [[1]], "W_V": [[1]]}'
 status 0
-run explain --from own.json --tex odd.tex
-status 0
+ok explain --from own.json --tex odd.tex
 holds grep -qF '100\% \textbackslash{}\{a\_b\}\textasciitilde{}\textasciicircum{}\&\#\$ [U+2603] </script>' odd.tex
 
 # Labels and titles may hold anything: nothing of it moves the cursor or makes a line too wide.
@@ -311,8 +284,7 @@ for how in --backward "--hard --notation columns" --exercise; do
         hides "$(printf '\342\200\256')"
     done
 done
-run explain --from odd.json --html odd.html
-status 0
+ok explain --from odd.json --html odd.html
 holds grep -qF 'u003c/script>' odd.html
 holds sh -c '! grep -qF "\"</script>" odd.html'
 
@@ -320,8 +292,7 @@ holds sh -c '! grep -qF "\"</script>" odd.html'
 facts >facts.txt
 train_mlm mlm
 status 0
-run explain mlm "Paris is the capital of [MASK] ." --head 2
-status 0
+ok explain mlm "Paris is the capital of [MASK] ." --head 2
 quiet
 says "Layer 1, head 2 of 2 (encoder.0.attn)"
 says "Q = X W_Q + B_Q"
@@ -329,13 +300,7 @@ says "raw[[MASK], "
 says "W_h: share = output W_h"
 says "LN(X + all heads)"
 says "Worked out in double from the model's own numbers"
-run explain mlm "Paris is the capital of [MASK] ." --json
-json layer encoder.0.attn
-json tokens.1 Paris
-json W_h.7.15
-json weights.0.8
-run explain mlm "Paris is the capital of [MASK] ." --backward --tex mlm.tex --html mlm.html
-status 0
+ok explain mlm "Paris is the capital of [MASK] ." --backward --tex mlm.tex --html mlm.html
 says "Layer 1, head 1 of 2 (encoder.0.attn)"
 hides "dB_Q"
 run explain mlm "Paris is the capital of [MASK] ." --backward
@@ -356,10 +321,7 @@ holds grep -qF '{dB_V\ (1\times 8)}' mlm.tex
 holds grep -q '"key":"dB_K"' mlm.html
 holds grep -q '"opening":"stack=encoder&layer=1&head=1"' mlm.html
 run explain mlm "Paris is the capital of [MASK] ." --backward --json
-json backward.dB_Q.0.7
-json backward.dB_V.0.7
-json backward.dW_h.7.15
-json backward.dB_O.0.15
+json_has backward.dB_Q.0.7 backward.dB_V.0.7 backward.dW_h.7.15 backward.dB_O.0.15
 for k in 0 1 2 3 4; do # W_Q W_h B_O gain bias
     difference=$("$JSON" backward.check.$k.difference <out) gradient=$("$JSON" backward.check.$k.gradient <out)
     holds awk "BEGIN {d = ($difference) - ($gradient); exit !(d * d < 1e-16 && ($gradient) != 0)}"
@@ -385,25 +347,22 @@ refuses 3 "the input is not text: byte 0xFF"
 cp -r mlm "$(printf 'odd\377')"
 run explain "$(printf 'odd\377')" Paris --json
 json title Paris
-run explain mlm Paris --head 3
-refuses 2 "--head 3: expected 1 to 2"
-run explain mlm Paris --layer 2
-refuses 2 "--layer 2: expected 1 to 1"
-run explain mlm Paris --stack cross
-refuses 2 "no such layers"
+refused <<'END'
+2 explain mlm Paris --head 3 | --head 3: expected 1 to 2
+2 explain mlm Paris --layer 2 | --layer 2: expected 1 to 1
+2 explain mlm Paris --stack cross | no such layers
+END
 echo Paris >line
 run_with line explain mlm
 says Paris
 run_with /dev/null explain mlm
 refuses 3 "standard input: no lines"
-run explain lion Paris
-refuses 2 "has no input"
-run explain --head 2
-refuses 2 "--head requires a run"
-run explain nothing Paris
-refuses 3 "nothing"
-run explain tiger
-refuses 2 "unknown example tiger"
+refused <<'END'
+2 explain lion Paris | has no input
+2 explain --head 2 | --head requires a run
+3 explain nothing Paris | nothing
+2 explain tiger | unknown example tiger
+END
 echo '{}' >file.json
 run explain file.json
 refuses 2 "file.json is a file: expected heed explain --from file.json"

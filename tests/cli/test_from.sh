@@ -2,8 +2,7 @@
 facts >facts.txt
 sed 's/capital/cåpital/' facts.txt >others.txt
 train_gpt one
-run train gpt others.txt --from one -o two --steps 4 --batch 4
-status 0
+ok train gpt others.txt --from one -o two --steps 4 --batch 4
 warns "one: gpt, best weights of step 6; of its settings: layers = 1, heads = 2, width = 16, ff = 32"
 warns "(36,16)"
 warns "35 tokens taken, 1 new"
@@ -18,47 +17,39 @@ holds grep -q '^step 0: from one: decoder.0.mlp.up.weight (32,16): taken$' two/t
 holds grep -q 'on the validation part of one, from which it started: loss .* before, .* after' two/train.log
 
 # Its own settings file repeats it, at another thread count as well.
-run train gpt -c two/config.conf -o again --threads 3 --progress json --json
-status 0
+ok train gpt -c two/config.conf -o again --threads 3 --progress json --json
 json forgotten.run one
 holds grep -q '"from":{"run":"one","taken":15,"matched":1,"resized":0,"new":0,"unfit":0,"unused":0}' err
 holds cmp -s two/model.safetensors again/model.safetensors
 # The first checkpoint is written at once; without it, a resume starts from the same weights.
 cp -r two died
 rm -r died/last died/model.safetensors died/metrics.csv
-run resume died
-status 0
+ok resume died
 says "on the validation part of one: loss"
 holds cmp -s two/last/model.safetensors died/last/model.safetensors
 rm -r died/last died/model.safetensors
 mv one gone
 run resume died
 refuses 3 "run is missing: one"
-run resume two --steps 6
-status 0
+ok resume two --steps 6
 hides "on the validation part"
 holds grep -q 'what was forgotten of one is not measured: run is missing' two/train.log
 mv gone one
 
 # What was given wins: another length, another width, another tokenizer, settings from a file.
-run train gpt facts.txt --from one -o longer --block 24 --steps 2 --batch 2
-status 0
+ok train gpt facts.txt --from one -o longer --block 24 --steps 2 --batch 2
 warns "16 positions taken, 8 new"
-run train gpt facts.txt --from one -o wide --width 32 --steps 2 --batch 2
-status 0
+ok train gpt facts.txt --from one -o wide --width 32 --steps 2 --batch 2
 warns "new: the run's (35,16) is of another width"
 warns "more that do not fit; train.log in the run has all"
-run train gpt facts.txt --from one -o words --tokenizer word --steps 2 --batch 2
-status 0
+ok train gpt facts.txt --from one -o words --tokenizer word --steps 2 --batch 2
 hides "extended"
 hides "on the validation part"
 holds grep -q 'is not measured: the tokenizer is another' words/train.log
 echo 'norm-eps = 0.5' >eps.conf
-run train gpt facts.txt --from one -o filed -c eps.conf --steps 2 --batch 2
-status 0
+ok train gpt facts.txt --from one -o filed -c eps.conf --steps 2 --batch 2
 holds grep -q '^norm-eps = 0.5$' filed/config.conf
-run train gpt facts.txt --from one -o frozen --steps 2 --batch 2 --freeze 'decoder.*' --lr-scale 'embed.*=0.1'
-status 0
+ok train gpt facts.txt --from one -o frozen --steps 2 --batch 2 --freeze 'decoder.*' --lr-scale 'embed.*=0.1'
 warns "12 tensors"
 run info frozen
 cp out frozen.txt
@@ -70,8 +61,7 @@ done
 # A classifier of a masked model: every tensor but the head. Then with other labels: the head is new again.
 train_mlm mlm
 sed -n 's/^\(.* is the \([cl]\).*\)/\2\t\1/p' facts.txt >labels.tsv
-run train textcls labels.tsv --from mlm -o textcls --steps 4 --batch 4
-status 0
+ok train textcls labels.tsv --from mlm -o textcls --steps 4 --batch 4
 warns "embed.*      5 tensors   taken"
 warns "12 tensors  taken"
 warns "head.weight  (2,16)      new"
@@ -80,35 +70,26 @@ warns "bracket = true"
 hides "pool = cls"
 holds grep -q '^bracket = true$' textcls/config.conf
 hides "on the validation part"
-run train textcls labels.tsv --from mlm -o plain --no-bracket --steps 1 --batch 4
-status 0
+ok train textcls labels.tsv --from mlm -o plain --no-bracket --steps 1 --batch 4
 hides "bracket = "
 holds grep -q '^bracket = false$' plain/config.conf
-run train mlm facts.txt --from mlm -o pooler --pooler --steps 1 --batch 4
-status 0
-run train textcls labels.tsv --from pooler -o pooled --steps 1 --batch 4
-status 0
+ok train mlm facts.txt --from mlm -o pooler --pooler --steps 1 --batch 4
+ok train textcls labels.tsv --from pooler -o pooled --steps 1 --batch 4
 warns "pool = cls"
 holds grep -q '^pool = cls$' pooled/config.conf
-run train textcls labels.tsv --from mlm -o other --tokenizer word --steps 1 --batch 4
-status 0
+ok train textcls labels.tsv --from mlm -o other --tokenizer word --steps 1 --batch 4
 printf 'a\n\nb\n' >texts.txt
-run_with texts.txt embed mlm --npy rows.npy
-status 0
+ok_with texts.txt embed mlm --npy rows.npy
 says "rows.npy: 3 vectors of 16 numbers"
-run classify textcls "Paris is the capital of France ."
-status 0
-run train textcls labels.tsv --from textcls -o textcls2 --steps 2 --batch 4
-status 0
+ok classify textcls "Paris is the capital of France ."
+ok train textcls labels.tsv --from textcls -o textcls2 --steps 2 --batch 4
 warns "head.*       2 tensors   taken"
 says "on the validation part of textcls: loss"
 sed 's/^c/z/' labels.tsv >renamed.tsv
-run train textcls renamed.tsv --from textcls -o textcls3 --steps 2 --batch 4
-status 0
+ok train textcls renamed.tsv --from textcls -o textcls3 --steps 2 --batch 4
 warns "new: the run's (2,16) is of other classes"
 holds grep -q 'is not measured: the classes are others' textcls3/train.log
-run data check textcls labels.tsv --from mlm
-status 0
+ok data check textcls labels.tsv --from mlm
 says "--from mlm"
 hides "--preset"
 
@@ -129,10 +110,10 @@ refuses 2 "run to start from is the one to be made: one"
 holds test -s one/model.safetensors
 cp -r one damaged
 printf x | dd of=damaged/model.safetensors bs=1 seek=3000 conv=notrunc 2>/dev/null
-run train gpt facts.txt --from damaged -o bad --progress none
-refuses 3 "is damaged"
-run resume damaged --steps 30 --progress none
-refuses 3 "damaged/model.safetensors is damaged"
+refused <<'END'
+3 train gpt facts.txt --from damaged -o bad --progress none | is damaged
+3 resume damaged --steps 30 --progress none | damaged/model.safetensors is damaged
+END
 mkdir foreign
 echo '{"model_type": "gpt2"}' >foreign/config.json
 run train gpt facts.txt --from foreign -o bad --progress none
@@ -149,29 +130,25 @@ for n in 1 2 3 4 5 6 7 8; do
     cp colours/blue/$n.bmp others/blue/$n.bmp
 done
 VIT="--steps 2 --batch 4 --val-split 0.25"
-run train vit colours -o vit --layers 1 --heads 2 --width 8 --head binary $VIT
-status 0
-run train vit colours --from vit -o large --image-size 16 $VIT
-status 0
+ok train vit colours -o vit --layers 1 --heads 2 --width 8 --head binary $VIT
+ok train vit colours --from vit -o large --image-size 16 $VIT
 warns "mean and std of its pixels"
 warns "head.*                 2 tensors   taken"
 warns "(65,8)      interpolated from (17,8)"
 says "on the validation part of vit: loss"
-run train vit others --from vit -o others-run --pool mean $VIT
-status 0
+ok train vit others --from vit -o others-run --pool mean $VIT
 warns "head.weight            (2,8)       new: the run's (1,8) is of"
 warns "embed.cls              (1,1,8)     only in the run, not used"
 warns "(16,8)      16 of its 17 positions taken"
 holds grep -q '^head = softmax$' others-run/config.conf
-run train textcls labels.tsv --from vit -o bad
-refuses 2 "run to start from reads other data: vit"
-run train vit colours --from mlm -o bad
-refuses 2 "run to start from reads other data: mlm"
+refused <<'END'
+2 train textcls labels.tsv --from vit -o bad | run to start from reads other data: vit
+2 train vit colours --from mlm -o bad | run to start from reads other data: mlm
+END
 absent bad
 run train cnn others --from vit -o bad --steps 1
 refuses 2 "no weights of vit fit: "
 absent bad
 for n in 1 2 3 4; do printf 'red/%s.bmp\tred %s\nblue/%s.bmp\tblue %s\n' $n $n $n $n; done >colours/captions.tsv
-run train caption colours/captions.tsv --from vit -o captions --encoder vit --steps 1 --batch 2
-status 0
+ok train caption colours/captions.tsv --from vit -o captions --encoder vit --steps 1 --batch 2
 holds grep -q 'from vit: encoder.0.attn.qkv.weight (24,8): taken' captions/train.log

@@ -4,8 +4,7 @@ facts >facts.txt
 input="Paris is the capital of France ."
 train_mlm good
 status 0
-run train mlm facts.txt -o whole --tokenizer word --packing lines $SMALL --steps 8000 --eval-every 40
-status 0
+ok train mlm facts.txt -o whole --tokenizer word --packing lines $SMALL --steps 8000 --eval-every 40
 mkdir disk
 if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     trap 'umount disk' EXIT
@@ -54,8 +53,7 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     warns 'the run has the checkpoint that it had before; hint: `heed resume disk/run`'
     for file in model.safetensors last config.conf; do holds diff -r good/$file disk/run/$file; done
     free
-    run resume disk/run --steps 9
-    status 0
+    ok resume disk/run --steps 9
     run resume good --steps 9
     holds cmp good/last/model.safetensors disk/run/last/model.safetensors
     rm -r disk/run
@@ -72,11 +70,9 @@ if mount -t tmpfs -o size=1m heed-test disk 2>/dev/null; then
     status 1
     warns "No space left on device"
     holds grep -q 'the run has its checkpoint of step [0-9,]*0; hint: `heed resume disk/run`$' err
-    run info disk/run
-    status 0
+    ok info disk/run
     free
-    run resume disk/run
-    status 0
+    ok resume disk/run
     for file in model.safetensors last/model.safetensors last/optimizer.safetensors; do holds cmp whole/$file disk/run/$file; done
 else
     echo "skip    $TRANSCRIPT: no file system can be mounted here"

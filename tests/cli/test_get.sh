@@ -133,9 +133,3 @@ PATH=$(pwd)/wget sh get.sh mnist fourth >out 2>err </dev/null
 STATUS=$?
 status 1
 warns "neither curl nor wget"
-
-get pictures
-status 2
-warns "expected mnist, fashion-mnist or cifar10, found 'pictures'"
-get
-status 2

@@ -7,18 +7,6 @@ for task in mlm gpt vit cnn mlp seq2seq rnn textcls tag; do
     says "xent"
     says "$task: "
 done
-run graph gpt --layers 3 --width 16 --heads 2 --block 8 --json
-status 0
-json heed "graph 1"
-json model gpt
-json nodes.0.op indices
-json nodes.2.name embed.token
-json nodes.2.shape.2 16
-json nodes.2.parameters.0.name embed.token.weight
-json edges.0.from 0
-json groups.0.path ""
-says '"path":"decoder.2","parent":2,"nodes":9,"like":"decoder.0"'
-json nodes.11.activation gelu_tanh
 run graph gpt --layers 3 --width 16 --heads 2 --block 8 --activation silu
 says "affine+silu"
 run graph gpt --layers 3 --width 16 --heads 2 --block 8 --svg gpt.svg --backward
@@ -29,18 +17,15 @@ holds grep -q "</svg>" gpt.svg
 holds grep -q "the same as decoder.0" gpt.svg
 holds grep -q "self_attention&#39;" gpt.svg
 holds test "$(grep -c 'https\{0,1\}:' gpt.svg)" = 1
-run graph gpt --layers 3 --backward
-status 0
+ok graph gpt --layers 3 --backward
 says "backward, from the loss up"
 says "d embed.token.weight"
 # A run is drawn with its own settings.
 facts >facts.txt
 train_gpt book
-run graph book
-status 0
+ok graph book
 says "gpt of book: "
-run graph book --depth 1 --svg book.svg
-status 0
+ok graph book --depth 1 --svg book.svg
 holds grep -q 'class="shut"' book.svg
 run graph book --layers 2
 refuses 2 "--layers cannot be given with a run"
@@ -50,34 +35,25 @@ for width in 40 80; do
     fits_in $width graph book --backward
 done
 # What is wrong is said, and nothing is written.
-run graph
-refuses 2 "missing TASK"
-run graph gtp
-refuses 2 "did you mean gpt"
-run graph nowhere/run
-refuses 2 "neither a task nor a run"
+refused <<'END'
+2 graph | missing TASK
+2 graph gtp | did you mean gpt
+2 graph nowhere/run | neither a task nor a run
+END
 mkdir -p empty
-run graph empty
-refuses 3 "neither a task nor a run"
-run graph gpt extra
-refuses 3 "run is missing: extra"
-run graph gpt --depth 1
-refuses 2 "--depth has no effect here: expected --svg, too"
-run graph gpt --unfold --json
-refuses 2 "--unfold has no effect here"
-run graph gpt --all-rows
-refuses 2 "--all-rows has no effect here: expected another model"
-run graph gpt --optimizer sgd
-refuses 2 "--optimizer has no effect here"
-run graph vit --tokens 5
-refuses 2 "--tokens has no effect here: vit reads pictures"
-run graph gpt --tokens 65
-refuses 2 "at most the block of 64"
-run graph rnn --attention general --tokens 64 --width 8 --svg large.svg
-refuses 2 "too large to draw"
+refused <<'END'
+3 graph empty | neither a task nor a run
+3 graph gpt extra | run is missing: extra
+2 graph gpt --depth 1 | --depth has no effect here: expected --svg, too
+2 graph gpt --unfold --json | --unfold has no effect here
+2 graph gpt --all-rows | --all-rows has no effect here: expected another model
+2 graph vit --tokens 5 | --tokens has no effect here: vit reads pictures
+2 graph gpt --tokens 65 | at most the block of 64
+2 graph rnn --attention general --tokens 64 --width 8 --svg large.svg | too large to draw
+END
 absent large.svg
-run graph gpt --svg none/gpt.svg
-refuses 1 "none/gpt.svg"
-run graph vit --image-size 30 --patch 7
-refuses 2 "patch"
+refused <<'END'
+1 graph gpt --svg none/gpt.svg | none/gpt.svg
+2 graph vit --image-size 30 --patch 7 | patch
+END
 absent none

@@ -4,31 +4,26 @@ status 0
 quiet
 says "Usage: heed COMMAND"
 says "tokenizer train"
-run --help
-status 0
+ok --help
 says "heed help COMMAND"
 says "heed caption runs/caption photo.jpg"
 says "heed train textcls reviews.tsv --from runs/mlm -o runs/textcls"
-run --version
-status 0
+ok --version
 quiet
 holds grep -qx 'heed [0-9]*\.[0-9]*\.[0-9]*' out
 
 for command in view init "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info" train resume \
     eval fill generate classify info plot compare gradcheck bench doctor; do
-    run $command --help
-    status 0
+    ok $command --help
     quiet
     says "Usage: heed $command"
     says "Examples:"
     cp out first
-    run help $command
-    status 0
+    ok help $command
     holds cmp -s out first
 done
 
-run train mlm --help
-status 0
+ok train mlm --help
 says "--mask-share X"
 says "[0.15]"
 says "--tokenizer TEXT"
@@ -52,12 +47,11 @@ for task in textcls tag; do
     says "Texts:"
     hides "Pairs:"
 done
-run help train gtp
-refuses 2 "unknown task gtp: did you mean gpt?"
-run train gtp --help
-refuses 2 "did you mean gpt?"
-run data check ""
-refuses 2 "TASK is empty: expected one of mlm,"
+refused <<'END'
+2 help train gtp | unknown task gtp: did you mean gpt?
+2 train gtp --help | did you mean gpt?
+2 data check "" | TASK is empty: expected one of mlm,
+END
 run help train
 holds test "$(grep -c '^  heed train ' out)" = 18
 # A narrow terminal has its paragraphs filled anew; a pipe has them as they were written.
@@ -72,72 +66,46 @@ says "Draws the attention weights of a layer: a row for each token, over the tok
 "
 # A command may be quoted as messages quote it.
 for words in "data check" "tokenizer train" "tokenizer encode" "tokenizer decode" "tokenizer info"; do
-    run help "$words"
-    status 0
+    ok help "$words"
     says "Usage: heed $(echo $words) "
 done
-run "data check" --help
-status 0
+ok "data check" --help
 says "Usage: heed data check"
 run "data nonsense"
 refuses 2 "unknown command data nonsense"
-run help tokenizer
-status 0
+ok help tokenizer
 says "heed tokenizer train FILE"
 
-run trian
-refuses 2 "did you mean train?"
-run xyzzyx
-refuses 2 "unknown command xyzzyx"
-run tokenizer
-status 2
-warns "heed tokenizer encode"
-run tokenizer encod
-refuses 2 "unknown command tokenizer encod: did you mean tokenizer encode?"
-run help help
-status 0
-says "Usage: "
-run help help train
-status 0
-says "train TASK DATA"
-run ""
-refuses 2 "the command is empty; hint: is a variable of the shell not set?"
-run help nonsense
-refuses 2 "unknown command nonsense"
-run doctor
-status 0
+refused <<'END'
+2 tokenizer encod | unknown command tokenizer encod: did you mean tokenizer encode?
+2 "" | the command is empty; hint: is a variable of the shell not set?
+2 help nonsense | unknown command nonsense
+END
+ok doctor
 quiet
 says "compiler"
 says "threads"
 says "load"
 says "oversubscribed"
-run doctor --json
-status 0
-json version
-json threads
-json cpus
-json load
-json oversubscribed
-run init gpt
-status 0
+ok doctor --json
+json_has version threads cpus load oversubscribed
+ok init gpt
 quiet
 says "layers = 4"
 says "# "
 cp out gpt.conf
-run init gpt -c gpt.conf
-status 0
+ok init gpt -c gpt.conf
 holds cmp -s out gpt.conf
 run init gpt --layers 7
 says "layers = 7"
 run init mlm --preset nano
 says "layers = 2"
 says "tokenizer = wordpiece"
-run init
-refuses 2 "missing TASK"
-run init gtp
-refuses 2 "did you mean gpt?"
-run init gpt --preset huge
-refuses 2 "preset"
+refused <<'END'
+2 init | missing TASK
+2 init gtp | did you mean gpt?
+2 init gpt --preset huge | preset
+END
 
 # One order of groups and keys for all tasks, whatever a task's own defaults are; the task's presets; the terminal's width.
 for task in gpt mlm vit cnn mlp; do

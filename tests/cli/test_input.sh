@@ -10,21 +10,17 @@ head -c 3000 /dev/urandom >texts/noise
 cp texts/noise noise
 
 # The text of the standard input becomes a file of the run, which can be resumed, moved and evaluated.
-run_with facts.txt train gpt - -o in $SMALL
-status 0
+ok_with facts.txt train gpt - -o in $SMALL
 warns "heed: standard input, 3.3 KB: copied to in/heed-data.txt"
 holds cmp -s facts.txt in/heed-data.txt
 train_gpt file
 holds cmp -s file/model.safetensors in/model.safetensors
 mv in moved
-run resume moved --steps 7
-status 0
-run eval moved
-status 0
+ok resume moved --steps 7
+ok eval moved
 run eval file facts.txt --json
 sed 's/facts.txt/standard input/' out >whole
-run_with facts.txt eval file - --json
-status 0
+ok_with facts.txt eval file - --json
 holds cmp -s whole out
 # What a process that still reads has written is kept, however old; what one that was killed has left is removed.
 mkfifo pipe
@@ -34,8 +30,7 @@ i=0
 until held=$(ls -a | grep '^\.heed-data-......$') || [ $((i += 1)) -gt 200 ]; do sleep 0.05; done
 touch -t 202001010000 .heed-data-killed "$held"
 touch .heed-data-fresh
-run_with facts.txt train gpt - -o moved $SMALL --force
-status 0
+ok_with facts.txt train gpt - -o moved $SMALL --force
 absent .heed-data-killed
 holds test -e .heed-data-fresh
 rm .heed-data-fresh
@@ -48,17 +43,14 @@ refuses 2 "a file of the run that would be replaced"
 holds cmp -s facts.txt moved/heed-data.txt
 
 # Several texts, folders and patterns, in their order; what is no text is named.
-run train gpt a.txt b.txt -o runs/two $SMALL
-status 0
+ok train gpt a.txt b.txt -o runs/two $SMALL
 holds cmp -s facts.txt runs/two/heed-data.txt
 holds cmp -s file/model.safetensors runs/two/model.safetensors
 # The copies of runs on the same texts are the same data.
-run compare file runs/two
-status 0
+ok compare file runs/two
 quiet
 says "no setting differs"
-run train gpt c.md texts 'b*.txt' -o many $SMALL --steps 1
-status 0
+ok train gpt c.md texts 'b*.txt' -o many $SMALL --steps 1
 warns "left out: this is not a text: texts/noise"
 warns "4 texts, "
 run compare many runs/two
@@ -73,8 +65,7 @@ top=$(pwd)
 STATUS=$?
 status 0
 says "in the run: weights twice, the state of the optimizer, and the data"
-run data check gpt a.txt b.txt
-status 0
+ok data check gpt a.txt b.txt
 says "2 texts"
 says "heed train gpt a.txt b.txt -o runs/first"
 # What the data of a run is does not change with its file: a run on another text at the same path, and one whose file was edited.
@@ -112,17 +103,16 @@ for command in "train gpt moved -o no" "eval moved many" "heads moved many"; do
     run $command
     refuses 2 "is a run: expected a text file"
 done
-run train gpt a.txt missing.txt -o no
-refuses 3 "cannot read missing.txt"
-run train gpt fact.txt
-refuses 3 "cannot read fact.txt: No such file or directory; did you mean facts.txt?"
-run data check gpt ./fatcs.txt
-refuses 3 "did you mean ./facts.txt?"
+refused <<'END'
+3 train gpt a.txt missing.txt -o no | cannot read missing.txt
+3 train gpt fact.txt | cannot read fact.txt: No such file or directory; did you mean facts.txt?
+3 data check gpt ./fatcs.txt | did you mean ./facts.txt?
+END
 ln -s nowhere link.txt
-run train gpt link.txt
-refuses 3 "cannot read link.txt: No such file or directory; expected a text file"
-run tokenizer train facts.tx
-refuses 3 "did you mean facts.txt?"
+refused <<'END'
+3 train gpt link.txt | cannot read link.txt: No such file or directory; expected a text file
+3 tokenizer train facts.tx | did you mean facts.txt?
+END
 cp noise names.CSV
 run train vit names.CSV -o no
 hides "is a file: vit reads"
@@ -135,10 +125,10 @@ hides "has no tabs"
 run train textcls a.txt -o no
 refuses 3 "a.txt has no tabs: textcls reads"
 warns 'hint: `heed train mlm a.txt -o no`, if it is a text'
-run train gpt 'x*.txt' -o no
-refuses 3 "no file matches x*.txt"
-run train gpt - a.txt -o no
-refuses 2 "expected it alone"
+refused <<'END'
+3 train gpt 'x*.txt' -o no | no file matches x*.txt
+2 train gpt - a.txt -o no | expected it alone
+END
 for bytes in 'ab\377\n' 'ab\000c\n' ''; do
     printf "$bytes" >bytes
     run_with bytes train gpt - -o no
@@ -157,47 +147,41 @@ while [ $((i += 1)) -le 20 ]; do
 done
 printf '\nx\n' >>text.en
 printf 'y\ny\n' >>text.fr
-run train seq2seq text.en text.fr -o pairs $SMALL --steps 1
-status 0
+ok train seq2seq text.en text.fr -o pairs $SMALL --steps 1
 warns "1 lines are blank on a side"
 warns "two parallel texts, "
 holds grep -qxF '{"source":"one 12","target":"un\t12"}' pairs/heed-data.jsonl
 holds test "$(wc -l <pairs/heed-data.jsonl)" = 21
-run eval pairs text.en text.fr
-status 0
+ok eval pairs text.en text.fr
 says "two parallel texts"
 head -n 21 text.fr >short.fr
-run train seq2seq text.en short.fr -o no
-refuses 3 "text.en has 22 lines, short.fr has 21"
-run train seq2seq text.fr text.en -o no
-refuses 3 "text.fr has a tab in its first line"
+refused <<'END'
+3 train seq2seq text.en short.fr -o no | text.en has 22 lines, short.fr has 21
+3 train seq2seq text.fr text.en -o no | text.fr has a tab in its first line
+END
 for same in text.en ./text.en; do
     run train seq2seq text.en $same -o no
     refuses 3 "the two texts are one file: text.en: expected the sources in one"
 done
-run train seq2seq a.txt -o no
-refuses 3 "seq2seq reads a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source"
-run train seq2seq a b c -o no
-refuses 2 "one argument too many: c"
+refused <<'END'
+3 train seq2seq a.txt -o no | seq2seq reads a file of pairs of texts, TSV, CSV or JSONL, or two parallel texts; in TSV a line has a source
+2 train seq2seq a b c -o no | one argument too many: c
+END
 # Quotes around whole lines, and first lines that could name columns, are text.
 { printf '"Yes."\nEnglish\n' && seq 1 30 | sed 's/.*/"line &"/'; } >quoted.en
 { printf '"Oui."\nFrench\n' && seq 1 30 | sed 's/.*/"ligne &"/'; } >quoted.fr
-run train seq2seq quoted.en quoted.fr -o quoted $SMALL --steps 1
-status 0
+ok train seq2seq quoted.en quoted.fr -o quoted $SMALL --steps 1
 holds grep -qxF '{"source":"\"Yes.\"","target":"\"Oui.\""}' quoted/heed-data.jsonl
 holds test "$(wc -l <quoted/heed-data.jsonl)" = 32
-run_with pairs/heed-data.jsonl data check seq2seq -
-status 0
+ok_with pairs/heed-data.jsonl data check seq2seq -
 says "standard input"
 
-run data check seq2seq text.en text.fr --block 6
-status 0
+ok data check seq2seq text.en text.fr --block 6
 says "--tokenizer wordpiece makes tokens of"
 says " --minutes 2 --tokenizer wordpiece --block 6"
 run data check seq2seq text.en text.fr --block 6 --tokenizer char
 hides "--tokenizer char"
-run data check seq2seq text.en text.fr --block 16
-status 0
+ok data check seq2seq text.en text.fr --block 16
 hides "makes tokens of"
 
 # CSV with names of columns, also from the standard input; columns by name and number.
@@ -208,19 +192,15 @@ sed 1s/review/prose/ reviews.csv >prose.csv
 run data check textcls prose.csv
 refuses 3 "found id, prose, stars; hint: --columns prose,stars, the names or numbers of text and label"
 # Of columns that are given by number, the line that names them is no data where it is known as such.
-run data check textcls reviews.csv --columns 2,3 --json
-status 0
+ok data check textcls reviews.csv --columns 2,3 --json
 json header true
 json pairs 4
 run data check textcls reviews.csv --columns 2,3
 hides "is read as data"
-run train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
-status 0
-run eval stars reviews.csv
-status 0
+ok train textcls reviews.csv --columns review,stars -o stars $SMALL --steps 1
+ok eval stars reviews.csv
 tail -n +2 reviews.csv >rows.csv
-run data check textcls rows.csv --columns 2,3 --json
-status 0
+ok data check textcls rows.csv --columns 2,3 --json
 json header false
 json pairs 4
 run data check textcls rows.csv --columns 2,3
@@ -233,13 +213,11 @@ for columns in "" "--columns review,sentiment"; do
     refuses 3 "found id, Review Text, Stars, Sentiment; hint: --columns 'Review Text,Sentiment', the names or numbers of"
 done
 printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >few.csv
-run_with few.csv train textcls - -o few $SMALL --steps 1
-status 0
+ok_with few.csv train textcls - -o few $SMALL --steps 1
 holds cmp -s few.csv few/heed-data.csv
 # Semicolons, as spreadsheets write where a comma is the decimal sign; a comma in the first line wins.
 printf 'text;label\r\n"a; b";x\r\nc, d;y\r\ne f;x\r\ng h;y\r\n' >semicolons.csv
-run data check textcls semicolons.csv --json --val-split 0
-status 0
+ok data check textcls semicolons.csv --json --val-split 0
 json header true
 json pairs 4
 json labels.1.label y
@@ -257,23 +235,23 @@ for columns in "" "--columns text,label"; do
     run data check textcls twice.csv $columns
     refuses 3 "two columns have one name: twice.csv:1: columns 1 and 3 are named text; hint: --columns accepts numbers, too"
 done
-run data check textcls twice.csv --columns 3,2
-status 0
+ok data check textcls twice.csv --columns 3,2
+printf '{"text":"a","label":"x","Text":"b"}\n' >twice.jsonl
+run data check textcls twice.jsonl
+refuses 3 "twice.jsonl:1: expected one of them, found text and Text; hint: rename one"
 # What a hint suggests is taken by eval, by the analyses, and for a file of validation.
 printf 'text,label\na b,x\nc d,y\ne f,x\ng h,y\n' >names.csv
 printf 'prose,stars\na b,x\nc d,y\n' >other.csv
 run train textcls names.csv --val other.csv -o other $SMALL --steps 1
 refuses 3 "hint: --val-columns prose,stars, the names"
-run train textcls names.csv --val other.csv --val-columns prose,stars -o other $SMALL --steps 1
-status 0
+ok train textcls names.csv --val other.csv --val-columns prose,stars -o other $SMALL --steps 1
 run eval other other.csv
 refuses 3 "hint: --columns prose,stars, the names"
 run eval other other.csv --columns prose,stars --json
 json items 2
 run eval other other.csv --columns 1,2 --header yes --json
 json items 2
-run heads other other.csv --columns prose,stars
-status 0
+ok heads other other.csv --columns prose,stars
 # A carriage return within a line is a character, in files as in the standard input; old Macs' lines are named.
 printf 'go\nrun\ron\nsee\n' >cr.en
 printf 'va\ncours\nvois\n' >cr.fr
@@ -293,8 +271,7 @@ holds test -z "$(find . -name '.heed-data*')"
 
 # Prompts from a pipe or file, a line each; an empty input is refused.
 printf 'Paris\n\nRome\n' >prompts
-run_with prompts generate file --n 3
-status 0
+ok_with prompts generate file --n 3
 holds test "$(grep -c '^---$' out)" = 1
 holds grep -q '^Paris' out
 holds grep -q '^Rome' out
@@ -302,8 +279,7 @@ run_with prompts generate file - --n 3 --json
 json samples
 holds test "$(wc -l <out)" = 2
 run train gpt facts.txt -o blocks --packing blocks $SMALL
-run generate blocks --n 3
-status 0
+ok generate blocks --n 3
 cp out none
 : >empty
 for command in "generate file -" "embed file" "attend file -" "tokenizer encode file" "influence file -" "explain file -"; do
@@ -321,8 +297,7 @@ printf '\nParis\n' >line
 for command in "influence file" "explain file"; do
     run $command Paris
     cp out one
-    run_with line $command -
-    status 0
+    ok_with line $command -
     holds cmp -s one out
     run_with prompts $command -
     refuses 3 "standard input has several lines: ${command% file} shows one input"
@@ -330,12 +305,10 @@ for command in "influence file" "explain file"; do
     run_with bytes $command -
     refuses 3 "the input is not text: byte 0x00"
 done
-run_with line influence file,file -
-status 0
+ok_with line influence file,file -
 run_with empty generate file --n 3
 refuses 3 "standard input: no lines"
-run_with empty generate blocks --prompt "" --n 3
-status 0
+ok_with empty generate blocks --prompt "" --n 3
 holds cmp -s none out
 run_with prompts generate file --prompt Oslo --n 3
 holds grep -q '^Oslo' out
@@ -348,8 +321,7 @@ for task in rnn:source textcls:label tag:words; do
     absent untabbed
 done
 printf 'source,target\na,b\nc,d\n' >commas.csv
-run_with commas.csv data check rnn - --val-split 0
-status 0
+ok_with commas.csv data check rnn - --val-split 0
 
 # One line that is longer than a block is a line.
 { yes 'the king sees the sea' | head -60; echo 'one two three four five six seven eight nine ten'; } >cut.txt
@@ -369,6 +341,5 @@ while [ $i -lt 60 ]; do
 done
 run data check gpt names.txt --block 128
 says "--packing lines keeps them apart"
-run data check gpt wrapped.txt --block 128
-status 0
+ok data check gpt wrapped.txt --block 128
 hides "--packing lines"

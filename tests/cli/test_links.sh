@@ -7,14 +7,10 @@ awk 'BEGIN {for (i = 0; i < 60; i++) print "a" i % 7 " a" i % 5 "\tb" i % 5 " b"
 digits_maker
 ./digits pictures --train 6 --test 2
 pictures=$(find pictures -name '*.png' | head -1)
-run_with facts.txt train gpt - -o clean/gpt --tokenizer word $SMALL --eval-every 3 --snapshots 2
-status 0
-run train seq2seq pairs.tsv -o clean/seq2seq --tokenizer word --no-share-vocab $SMALL --eval-every 3
-status 0
-run train mlp pictures -o clean/mlp --layers 1 --width 8 --steps 6 --eval-every 3 --batch 4
-status 0
-run train autoencoder pictures -o clean/autoencoder --hidden 8 --code 2 --steps 6 --eval-every 3 --batch 4
-status 0
+ok_with facts.txt train gpt - -o clean/gpt --tokenizer word $SMALL --eval-every 3 --snapshots 2
+ok train seq2seq pairs.tsv -o clean/seq2seq --tokenizer word --no-share-vocab $SMALL --eval-every 3
+ok train mlp pictures -o clean/mlp --layers 1 --width 8 --steps 6 --eval-every 3 --batch 4
+ok train autoencoder pictures -o clean/autoencoder --hidden 8 --code 2 --steps 6 --eval-every 3 --batch 4
 
 # What a save or a replacement that was interrupted leaves.
 for model in gpt seq2seq mlp autoencoder; do
@@ -88,8 +84,7 @@ for command in "info pipe" "eval clean/gpt pipe" "heads clean/gpt pipe" "view pi
     absent new
 done
 cat facts.txt >pipe &
-run eval clean/gpt pipe
-status 0
+ok eval clean/gpt pipe
 COMMAND="plot, to a pipe that nobody reads"
 $limit "$HEED" plot clean/gpt --svg pipe >out 2>err
 STATUS=$?

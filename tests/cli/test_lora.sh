@@ -12,8 +12,7 @@ status 0
 warns "2 of rank 2: 128 numbers, 5.8 % of the weights of decoder; 128 of "
 warns "warning: --lora leaves the weights of the model as they are, which is at random without --from"
 train -o half $LORA --steps 3
-run resume half --steps 6
-status 0
+ok resume half --steps 6
 same_weights whole half
 holds cmp -s whole/adapter.safetensors half/adapter.safetensors
 train -o again $LORA --threads 3
@@ -22,18 +21,15 @@ holds cmp -s whole/adapter.safetensors again/adapter.safetensors
 train -o lean $LORA --recompute
 same_weights whole lean
 
-run info whole
-status 0
+ok info whole
 says "2 adapters of rank 2, alpha 6, at *.q,*.v: whole/adapter.safetensors"
 says "decoder.0.attn.qkv.weight.lora_q.a"
-run info whole/adapter.safetensors
-status 0
+ok info whole/adapter.safetensors
 says "decoder.0.attn.qkv.weight.lora_v.b"
 hides "decoder.0.mlp.up.weight"
 
 # ---- the same output, merged or not ----
-run merge whole -o plain
-status 0
+ok merge whole -o plain
 says "plain: gpt of "
 says "with 2 adapters merged into its weights"
 absent plain/adapter.safetensors
@@ -42,11 +38,9 @@ hides lora
 # The run's name, and the step of the weights, which a merged run does not know.
 said() { sed "s/$1/RUN/g; s/\"step\":[0-9]*,//; s/, step [0-9]*//" out; }
 for part in "eval RUN facts.txt --json" "attend RUN Paris --json" "generate RUN --prompt Paris --n 8 --seed 3"; do
-    run $(echo "$part" | sed s/RUN/whole/)
-    status 0
+    ok $(echo "$part" | sed s/RUN/whole/)
     said whole >unmerged
-    run $(echo "$part" | sed s/RUN/plain/)
-    status 0
+    ok $(echo "$part" | sed s/RUN/plain/)
     said plain >merged
     holds cmp -s unmerged merged
 done
@@ -59,15 +53,15 @@ refuses 2 "missing -o"
 run merge whole -o plain
 refuses 2 "run exists already: plain: expected no run there; hint: --force removes it"
 hides resume
-run merge whole -o whole --force
-refuses 2 "-o is the run itself"
-run merge plain -o other
-refuses 2 "nothing to merge: plain"
+refused <<'END'
+2 merge whole -o whole --force | -o is the run itself
+2 merge plain -o other | nothing to merge: plain
+END
 absent other
-run merge nowhere -o other
-refuses 3 "run is missing"
-run resume plain
-refuses 3 "there is no training to resume: plain has a model without its training"
+refused <<'END'
+3 merge nowhere -o other | run is missing
+3 resume plain | there is no training to resume: plain has a model without its training
+END
 train -o bad --lora 2 --lora-targets nothing
 refuses 2 "--lora-targets matches no parameter: nothing"
 train -o bad --lora 2 --lora-targets 'decoder.*'
@@ -84,8 +78,7 @@ printf 'ab\tba\nba\tab\nabc\tcba\ncab\tbac\n' >pairs.tsv
 run train rnn pairs.tsv -o bad --lora 2 --width 8 --block 8 --steps 1
 refuses 2 "--lora finds nothing to adapt"
 hinted=$(sed -n 's/.*as --lora-targets \([^ ]*\)$/\1/p' err)
-run train rnn pairs.tsv -o hinted --lora 2 --lora-targets "$hinted" --width 8 --block 8 --steps 1
-status 0
+ok train rnn pairs.tsv -o hinted --lora 2 --lora-targets "$hinted" --width 8 --block 8 --steps 1
 absent bad
 train -o cells --lora 2 --lora-targets '*.mlp.*.weight,*.out.weight' --lora-train none --steps 1
 status 0
@@ -101,33 +94,28 @@ train_mlm base
 for i in 1 2 3 4 5 6; do
     printf 'capital\tParis is the capital of France .\nlanguage\tGreek is the language of Greece .\n'
 done >texts.tsv
-run train textcls texts.tsv -o film --from base --lora 2 --lr 0.03 --steps 4 --batch 4
-status 0
+ok train textcls texts.tsv -o film --from base --lora 2 --lr 0.03 --steps 4 --batch 4
 warns "162 of 3,170 parameters are trained" # 128 of the adapters, 34 of the new head
 run merge film -o together
 run merge base --adapter film/adapter.safetensors -o film --force
 refuses 2 "-o is the run of the adapters"
 holds test -s film/adapter.safetensors
-run merge base --adapter film/adapter.safetensors -o adapted
-status 0
+ok merge base --adapter film/adapter.safetensors -o adapted
 says "adapted: textcls of 3,042 parameters, with 2 adapters merged"
 holds cmp -s together/model.safetensors adapted/model.safetensors
 run classify adapted "Paris is the capital" --json
 mv out adapted.json
 run classify film "Paris is the capital" --json
 holds cmp -s out adapted.json
-run train textcls texts.tsv -o further --from adapted --steps 2 --batch 4
-status 0
+ok train textcls texts.tsv -o further --from adapted --steps 2 --batch 4
 warns "taken"
 run train mlm facts.txt -o base2 --tokenizer base --packing lines $SMALL --seed 2
-run merge base2 --adapter film/adapter.safetensors -o bad
-refuses 3 "film/adapter.safetensors does not belong to base2"
-run merge base --adapter film/model.safetensors -o bad
-refuses 3 "film/model.safetensors holds no adapters"
-run merge base --adapter nowhere -o bad
-refuses 3 "cannot read nowhere"
-run merge base --adapter texts.tsv -o bad
-refuses 3 "not a .safetensors file"
+refused <<'END'
+3 merge base2 --adapter film/adapter.safetensors -o bad | film/adapter.safetensors does not belong to base2
+3 merge base --adapter film/model.safetensors -o bad | film/model.safetensors holds no adapters
+3 merge base --adapter nowhere -o bad | cannot read nowhere
+3 merge base --adapter texts.tsv -o bad | not a .safetensors file
+END
 size=$(wc -c <film/adapter.safetensors)
 head -c $((size - 20)) film/adapter.safetensors >cut
 run merge base --adapter cut -o bad
@@ -148,8 +136,7 @@ warns "12 tensors until step 3"
 warns "step 3: 12 frozen tensors are trained from here on"
 for at in 2 3 4; do
     train -o late$at $FROZEN --steps $at
-    run resume late$at --steps 6
-    status 0
+    ok resume late$at --steps 6
     same_weights late late$at
 done
 train -o early --freeze 'decoder.*' $SCHEDULE --steps 3
@@ -171,8 +158,7 @@ refuses 2 "--lora-alpha has no effect here: expected --lora other"
 # ---- what stays as it was initialised is said ----
 train -o ground
 sed 's/capital/cåpital/' facts.txt >others.txt
-run train gpt others.txt --from ground -o extended --lora 2 --steps 2
-status 0
+ok train gpt others.txt --from ground -o extended --lora 2 --steps 2
 warns "warning: rows of embed.token.weight are not of ground and are not trained"
 run train gpt others.txt --from ground -o extended --force --lora 2 --lora-train embed.token.weight --steps 2
 hides "are not trained"
@@ -180,30 +166,24 @@ run merge ground --adapter extended/adapter.safetensors -o other
 refuses 3 "extended/adapter.safetensors does not belong to ground: expected the tokenizer of its training"
 absent other
 printf 'a\tParis is\nb\tRome is\na\tParis was\nb\tRome was\n' >named.tsv
-run train textcls named.tsv --from ground -o classes --lora 2 --lora-train none --steps 2
-status 0
+ok train textcls named.tsv --from ground -o classes --lora 2 --lora-train none --steps 2
 warns "is not of ground and is not trained"
 # Without --from, what belongs to the classes is trained besides the adapters.
-run train textcls named.tsv -o fresh $SMALL --lora 2
-status 0
+ok train textcls named.tsv -o fresh $SMALL --lora 2
 holds grep -q '^lora-train = head.weight,head.bias$' fresh/config.conf
 
 # ---- balanced classes ----
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do printf 'plain\ta film of %s parts\n' $i; done >texts.tsv
 printf 'rare\ta film with songs\n' >>texts.tsv
-run data check textcls texts.tsv --val-split 0
-status 0
+ok data check textcls texts.tsv --val-split 0
 says "the largest class has 12 times the texts of rare"
 for i in 1 2 3 4; do printf 'class %s\ttext %s\n' $i $i; done >each.tsv
-run data check textcls each.tsv
-status 0
+ok data check textcls each.tsv
 hides "the largest class"
 TINY="--width 8 --heads 2 --block 8 --batch 4 --steps 4 --val-split 0"
-run train textcls texts.tsv -o even $TINY --balance
-status 0
+ok train textcls texts.tsv -o even $TINY --balance
 warns "plain 12 x 0.542, rare 1 x 6.5"
-run train textcls texts.tsv -o plainly $TINY
-status 0
+ok train textcls texts.tsv -o plainly $TINY
 # A comma in a name parts no two names.
 sed 's/^rare/rare, or once/' texts.tsv >named.tsv
 run train textcls named.tsv -o named $TINY --balance

@@ -3,8 +3,7 @@ facts >facts.txt
 train_mlm run
 status 0
 says 'heed fill run "Paris is the capital of [MASK] ."'
-run fill run "Paris is the capital of [MASK] ."
-status 0
+ok fill run "Paris is the capital of [MASK] ."
 quiet
 says "[MASK]"
 says "mean"
@@ -12,31 +11,19 @@ says "head 1"
 says "head 2"
 holds grep -q "; here head [12] is the most concentrated of 2 heads" out
 says "percent of a row's attention"
-run train mlm facts.txt -o two --layers 2 --heads 2 --width 16 --ff 32 --steps 2
-run fill two "Paris is the capital of [MASK] ."
-says "is the most concentrated of 4 heads in 2 layers"
-run fill run "Paris is the capital of [MASK] ."
-holds awk '/^(mean|head)/ && /[.][0-9]/ { exit 1 }' out # the weights, too, are in percent
 # Special tokens are guessed after all others.
 run fill run "Paris is the capital of [MASK] ." --top 1000 --no-attention
 holds test "$(grep -c '^  \[' out)" = 5
 holds test "$(grep '^  [^ ]' out | tail -5 | grep -c '^  \[')" = 5
-run fill run "Paris is the capital of [MASK] ." --json --top 3
-status 0
-quiet
-json
+ok fill run "Paris is the capital of [MASK] ." --json --top 3
 json predictions.2.token
-json predictions.0.p
-json attention.heads.1
-json tokens.6 "[MASK]"
 json position 7
 # The probabilities of given words are those among all words, in the given order.
 run fill run "Paris is the capital of [MASK] ." --json --top 1000
 "$JSON" predictions.2 <out >wanted.2
 "$JSON" predictions.7 <out >wanted.7
 words="$("$JSON" predictions.7.token <out),$("$JSON" predictions.2.token <out)"
-run fill run "Paris is the capital of [MASK] ." --json --words "$words"
-status 0
+ok fill run "Paris is the capital of [MASK] ." --json --words "$words"
 quiet
 "$JSON" predictions.0 <out >found.7
 "$JSON" predictions.1 <out >found.2
@@ -47,18 +34,11 @@ json masks.1.predictions.1.p
 run fill run "Paris is the capital of [MASK] ." --no-attention --words "$words"
 says "${words%,*}"
 holds test "$(grep -c '^  ' out)" = 2
-for wrong in "" "$words,Berlin" "is the" "is,,the" "is,"; do
-    run fill run "Paris is the capital of [MASK] ." --words "$wrong"
-    refuses 2 "--words"
-done
-run fill run "Paris is the capital of [MASK] ." --words "$words" --top 3
-refuses 2 "--top"
 run fill run "[MASK] is the [MASK] of Japan ." --json
 json masks.1.position 5
 run fill run "[MASK] is the [MASK] of Japan ." --no-attention
 hides "head 1"
-run fill run "Berlin is the capital of [MASK] ."
-status 0
+ok fill run "Berlin is the capital of [MASK] ."
 warns "unknown to the vocabulary: Berlin"
 says "Berlin"
 run fill run "no blank here" "Rome is the capital of [MASK] ."
@@ -71,16 +51,7 @@ status 3
 warns "nothing"
 json
 holds test "$(wc -l <out)" = 2
-run fill run "$(printf 'a b c d e f g h i j k l m n o p q r s t [MASK]')"
-status 3
-warns "too long"
-run fill run "[MASK]" --layer 2
-status 2
-warns "--layer 2"
-run generate run
-refuses 2 "heed fill run"
-run eval run --json
-status 0
+ok eval run --json
 json perplexity
 json bits_per_byte null
 run eval run
@@ -89,20 +60,17 @@ run train mlm facts.txt -o shown --tokenizer word --packing lines --val-split 0.
 warns "perplexity"
 hides "bits/byte"
 
-run train mlm facts.txt -o pieces $SMALL --vocab 60 --block 32
-status 0
+ok train mlm facts.txt -o pieces $SMALL --vocab 60 --block 32
 run fill pieces "Paris is the [MASK] of France ." --json
 json predictions.0.token
 fits_in 80 fill pieces "Paris is the [MASK] of France ." --top 60
 holds grep -q '0\.0[0-9]*$' out # no bar, no blanks
 run train mlm facts.txt -o pieces $SMALL
 refuses 2 "heed resume pieces"
-run train mlm facts.txt -o pieces $SMALL --force --json
-status 0
+ok train mlm facts.txt -o pieces $SMALL --force --json
 json val_loss
 json run pieces
-run train mlm facts.txt -o letters $SMALL --tokenizer char
-status 0
+ok train mlm facts.txt -o letters $SMALL --tokenizer char
 run fill letters "[MASK]aris" --json
 json predictions.0.token
 run tokenizer train facts.txt -o plain --kind char
@@ -112,23 +80,14 @@ absent without
 
 # config.conf keeps the bound of the vocabulary, so that it gives the run again.
 { facts; printf '\344\270\255\344\270\200\344\270\215\n'; } >mixed.txt
-run train mlm mixed.txt -o first $SMALL --vocab 60
-status 0
+ok train mlm mixed.txt -o first $SMALL --vocab 60
 holds grep -qx 'vocab = 60' first/config.conf
-run train mlm -c first/config.conf -o again
-status 0
+ok train mlm -c first/config.conf -o again
 holds cmp -s first/vocab.txt again/vocab.txt
 holds cmp -s first/model.safetensors again/model.safetensors
-run resume first --steps 7
-status 0
+ok resume first --steps 7
 holds grep -qx 'vocab = 60' first/config.conf
-run fill first "Paris is [MASK] ."
-status 0
+ok fill first "Paris is [MASK] ."
 run data check mlm mixed.txt
 says "Try:"
 hides "--vocab"
-
-# Which head is shown, of how many in how many layers.
-run train mlm facts.txt -o two --tokenizer word --packing lines --width 16 --heads 2 --layers 2 --steps 2
-run fill two "Paris is the capital of [MASK] ."
-says "is the most concentrated of 4 heads in 2 layers"

@@ -3,8 +3,7 @@ facts >facts.txt
 
 # A text without the usual letters, of one line, of short lines, without spaces, of nothing that can be typed.
 suggests() {
-    run train gpt text.txt -o "a run" --force $SMALL
-    status 0
+    ok train gpt text.txt -o "a run" --force $SMALL
     says "heed generate 'a run'$1"
     command=$(sed -n "s/^  heed //p" out | head -n 1)
     eval "run $command"
@@ -40,31 +39,24 @@ says 'heed fill whole "A boy who is small sang an old [MASK]"'
 
 # Pairs and texts of a CSV file.
 (echo label,text && for i in 1 2 3 4; do printf 'good,"a $ film, it is"\nbad,"no film, it is"\n'; done) >texts.csv
-run train textcls texts.csv -o class --width 16 --steps 2
-status 0
+ok train textcls texts.csv -o class --width 16 --steps 2
 says 'heed classify class "no film, it is"'
 
 # Texts with quotes or brackets are suggested whole, in the shell's quotes.
 (echo label,text && for i in 1 2 3 4; do printf 'good,"a ""film"" it is"\nbad,"no [PAD] it'"'"'s"\n'; done) >quoted.csv
-run train textcls quoted.csv -o quoted --width 16 --steps 2
-status 0
+ok train textcls quoted.csv -o quoted --width 16 --steps 2
 holds grep -qxF -e "  heed classify quoted 'a \"film\" it is'" -e "  heed classify quoted 'no [PAD] it'\\''s'" out
 
 # A file or a run that does not exist: one of a similar name, or what was expected.
-run train gpt fatcs.txt -o run
-refuses 3 "cannot read fatcs.txt: No such file or directory; did you mean facts.txt?"
-run train gpt FACTS.TXT -o run
-refuses 3 "did you mean facts.txt?"
-run train gpt facts -o run
-refuses 3 "did you mean facts.txt?"
-run train gpt zz.txt -o run
-refuses 3 "cannot read zz.txt: No such file or directory; expected a text file"
-run train vit nowhere/pictures -o run
-refuses 3 "nowhere/pictures: No such file or directory; there is no folder nowhere"
-run view weights.npz
-refuses 3 "weights.npz: No such file or directory; hint: \`heed view --help\`"
-run train gpt facts.txt -o run -c nowhere.conf
-refuses 3 "hint: \`heed train gpt --help\`"
+refused <<'END'
+3 train gpt fatcs.txt -o run | cannot read fatcs.txt: No such file or directory; did you mean facts.txt?
+3 train gpt FACTS.TXT -o run | did you mean facts.txt?
+3 train gpt facts -o run | did you mean facts.txt?
+3 train gpt zz.txt -o run | cannot read zz.txt: No such file or directory; expected a text file
+3 train vit nowhere/pictures -o run | nowhere/pictures: No such file or directory; there is no folder nowhere
+3 view weights.npz | weights.npz: No such file or directory; hint: `heed view --help`
+3 train gpt facts.txt -o run -c nowhere.conf | hint: `heed train gpt --help`
+END
 for command in eval generate info plot resume "eval class" "train gpt facts.txt -o run --from"; do
     case $command in "eval class") near=texts.csv path=text.csv ;; *) near=class path=clas ;; esac
     run $command $path
@@ -73,10 +65,10 @@ done
 run eval nothing
 refuses 3 "hint: \`heed train\` makes one"
 : >nothing.html # no run
-run eval nothing
-refuses 3 "hint: \`heed train\` makes one"
-run eval class nothing.tsv
-refuses 3 "nothing.tsv: No such file or directory; expected a file of labels and texts"
+refused <<'END'
+3 eval nothing | hint: `heed train` makes one
+3 eval class nothing.tsv | nothing.tsv: No such file or directory; expected a file of labels and texts
+END
 
 # The folder of one picture, where its path has one.
 printf P >/tmp/heed-test-$$.png
@@ -99,19 +91,10 @@ for command in "fill mlm" "generate gpt" "attend mlm" "classify class" "embed ml
     tr -s ' \n' '  ' <out >line
     if grep -q "must not be empty\|must be one" line; then pass; else fail "the help lacks it"; fi
 done
-run_with empty.txt generate gpt --prompt "" --n 5
-status 0
-
-# A width below 20 counts as 20.
-COLUMNS=20 run fill mlm "Paris is [MASK]"
-cp out 20.txt
-COLUMNS=10 run fill mlm "Paris is [MASK]"
-holds cmp -s 20.txt out
-fits 20
+ok_with empty.txt generate gpt --prompt "" --n 5
 
 # A word that only its case, or one letter, makes unknown; of characters and word pieces nothing is said.
-run fill mlm "paris is the captial of [MASK] , Oslo ."
-status 0
+ok fill mlm "paris is the captial of [MASK] , Oslo ."
 warns "unknown to the vocabulary: paris, captial, ,, Oslo; did you mean Paris, capital?"
 run attend mlm "rome is"
 warns "unknown to the vocabulary: rome; did you mean Rome?"
@@ -128,17 +111,13 @@ hides "did you mean"
 rm -r gpt/last gpt/model.safetensors gpt/metrics.csv
 run generate gpt
 refuses 3 "cannot read gpt/model.safetensors: No such file or directory; hint: \`heed resume gpt\`"
-run resume gpt
-status 0
+ok resume gpt
 
 # Arguments in the wrong order, a blank for a mask, a file for its lines; what is no command.
-run fill "Paris is [MASK] ." mlm
-refuses 3 "hint: \`heed fill mlm ...\`, with the run first"
-run generate --run gpt
-refuses 2 "unknown option --run: arguments have no names: expected heed generate RUN [PROMPT]"
-run fill mlm "Paris is ___ ."
-status 3
-warns "no [MASK] in the input: found ___: did you mean [MASK]?"
+refused <<'END'
+3 fill "Paris is [MASK] ." mlm | hint: `heed fill mlm ...`, with the run first
+2 generate --run gpt | unknown option --run: arguments have no names: expected heed generate RUN [PROMPT]
+END
 run fill mlm facts.txt
 status 3
 warns "facts.txt is read as the text, though a file has this name; hint: \`heed fill mlm - < facts.txt\`"
@@ -150,21 +129,16 @@ done
 # Pictures and models that do not exist; a run that is imported.
 digits_maker
 ./digits shown --png --train 40 --test 10
-run train vit shown -o vit --width 8 --heads 2 --layers 1 --batch 4 --steps 1
-status 0
+ok train vit shown -o vit --width 8 --heads 2 --layers 1 --batch 4 --steps 1
 cp "my pictures/a/1.png" rose.png
-run classify vit roze.png
-refuses 3 "\"roze.png\" cannot be read: No such file or directory; did you mean rose.png?"
-run classify vit other.jpg
-refuses 3 "\"other.jpg\" cannot be read: No such file or directory; expected the file of a picture"
-run classify vit nowhere/rose.png
-refuses 3 "there is no folder nowhere"
-run import showm -o run
-refuses 3 "did you mean shown?"
-run import vit -o run
-refuses 2 "vit is a run already: expected the folder of a model of transformers; hint: \`heed classify vit\`"
-run export vit --to hf
-refuses 2 "unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE writes ONNX"
+refused <<'END'
+3 classify vit roze.png | "roze.png" cannot be read: No such file or directory; did you mean rose.png?
+3 classify vit other.jpg | "other.jpg" cannot be read: No such file or directory; expected the file of a picture
+3 classify vit nowhere/rose.png | there is no folder nowhere
+3 import showm -o run | did you mean shown?
+2 import vit -o run | vit is a run already: expected the folder of a model of transformers; hint: `heed classify vit`
+2 export vit --to hf | unknown option --to: -o FOLDER writes the format of transformers, --onnx FILE writes ONNX
+END
 
 # A setting of training, given to another command.
 for command in "generate gpt" "resume gpt" "eval gpt"; do

@@ -11,8 +11,7 @@ keeps() {
 facts >facts.txt
 train_mlm mlm
 status 0
-run attend mlm "Paris is [MASK]" --npz ok.npz --csv ok.csv
-status 0
+ok attend mlm "Paris is [MASK]" --npz ok.npz --csv ok.csv
 keeps ok.npz view ok.npz --html ok.npz
 warns "--html ok.npz: expected another file; hint: "
 keeps ok.npz view ok.npz --html ./ok.npz
@@ -39,8 +38,7 @@ for command in "explain --html other/config.conf" "attend mlm Paris --npz other/
     refuses 2 "output would replace a file of the run: --"
     holds diff -r mlm other
 done
-run explain --html other/page.html
-status 0
+ok explain --html other/page.html
 run attend mlm Paris --csv mlm/last/new.csv
 refuses 2 "a file of the run"
 absent mlm/last/new.csv
@@ -60,13 +58,10 @@ keeps many/out-2.png classify mlm many/one.png many/out-2.png --overlay many/out
 keeps many/one.png classify mlm 'many/o*.png' --overlay many/one.png
 run attend mlm Paris Rome --png a --svg a-2
 refuses 2 "two outputs in one file: --"
-run attend mlm Paris --png a --svg a-2
-status 0
+ok attend mlm Paris --png a --svg a-2
 run attend mlm Paris --csv mlm/mine.csv
-run attend mlm Paris --csv mlm/mine.csv
-status 0
-run plot mlm --png mlm/loss.png
-status 0
+ok attend mlm Paris --csv mlm/mine.csv
+ok plot mlm --png mlm/loss.png
 mv mlm/loss.png drawn.png
 echo text >linked.txt
 ln -s ../linked.txt mlm/loss.png
@@ -80,28 +75,23 @@ for pair in "--png s.x --svg s.x" "--npz a.y --html ./a.y" "--csv folder/c --htm
     run attend mlm Paris $pair
     refuses 2 "two outputs in one file: --"
 done
-run explain --tex x.z --html x.z
-refuses 2 "expected a file for each"
-run influence mlm Paris --png q.z --npz q.z
-refuses 2 "two outputs in one file: --png q.z and --npz q.z"
-run eval mlm --confusion z.z --mistakes z.z
-refuses 2 "two outputs in one file: --"
+refused <<'END'
+2 explain --tex x.z --html x.z | expected a file for each
+2 influence mlm Paris --png q.z --npz q.z | two outputs in one file: --png q.z and --npz q.z
+2 eval mlm --confusion z.z --mistakes z.z | two outputs in one file: --
+END
 for file in s.x a.y folder/c x.z q.z z.z; do absent $file; done
 
-run attend mlm Paris --png ""
-refuses 2 "--png: expected a file name, found an empty one"
-run attend mlm Paris --html=
-refuses 2 "--html: expected a file name, found an empty one"
-run compare mlm --png ""
-refuses 2 "--png: expected a file name"
+refused <<'END'
+2 attend mlm Paris --png "" | --png: expected a file name, found an empty one
+2 attend mlm Paris --html= | --html: expected a file name, found an empty one
+2 compare mlm --png "" | --png: expected a file name
+END
 
 # The same base name in two folders, a device twice and a file of before are fine.
-run attend mlm Paris --csv c --npz folder/c
-status 0
-run attend mlm Paris --csv c --npz folder/c
-status 0
-run attend mlm Paris --csv /dev/null --svg /dev/null
-status 0
+ok attend mlm Paris --csv c --npz folder/c
+ok attend mlm Paris --csv c --npz folder/c
+ok attend mlm Paris --csv /dev/null --svg /dev/null
 
 # Help that could not be printed is a failure like any other.
 if [ -c /dev/full ]; then
@@ -112,8 +102,7 @@ if [ -c /dev/full ]; then
         refuses 1 "cannot write to standard output"
     done
     printf 'ab\tba\nba\tab\ncd\tdc\ndc\tcd\n' >pairs.tsv
-    run train rnn pairs.tsv -o rnn --val pairs.tsv --width 16 --block 8 --batch 2 --steps 2
-    status 0
+    ok train rnn pairs.tsv -o rnn --val pairs.tsv --width 16 --block 8 --batch 2 --steps 2
     run eval rnn --translations /dev/full
     status 1
     warns "cannot write /dev/full: No space left"
@@ -127,8 +116,7 @@ run explain --html first.html --tex nowhere/first.tex
 refuses 1 "nowhere/first.tex"
 absent first.html
 mkdir -p stands
-run attend mlm "Paris is" --svg stands/first.svg
-status 0
+ok attend mlm "Paris is" --svg stands/first.svg
 
 # A picture has the name of its kind.
 for name in a.jpg a.svg a.webp; do
@@ -136,11 +124,10 @@ for name in a.jpg a.svg a.webp; do
     refuses 2 "--png $name: what is written is PNG: expected a name that ends in .png"
     absent $name
 done
-run attend mlm "Paris is" --svg a.png
-refuses 2 "--svg a.png: what is written is SVG: expected a name that ends in .svg"
-run classify mlm many --overlay a.svg
-refuses 2 "--overlay a.svg: what is written is PNG"
-run attend mlm "Paris is" --png plain --svg A.SVG
-status 0
+refused <<'END'
+2 attend mlm "Paris is" --svg a.png | --svg a.png: what is written is SVG: expected a name that ends in .svg
+2 classify mlm many --overlay a.svg | --overlay a.svg: what is written is PNG
+END
+ok attend mlm "Paris is" --png plain --svg A.SVG
 holds test -s plain
 holds test -s A.SVG

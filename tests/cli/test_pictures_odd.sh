@@ -8,13 +8,12 @@ done
 LITTLE="--image-size 16 --batch 4 --width 8 --layers 1"
 
 # Presets serve any number of classes; what is asked for is meant.
-run train mlp colours -o preset --preset mlp-mnist --convert --steps 1
-status 0
+ok train mlp colours -o preset --preset mlp-mnist --convert --steps 1
 holds grep -q '^classes = 2' preset/config.conf
-run train mlp colours -o classes $LITTLE --classes 4
-refuses 3 "hint: leave out --classes"
-run train vit colours -o patches --image-size 31
-refuses 2 "--image-size 30"
+refused <<'END'
+3 train mlp colours -o classes $LITTLE --classes 4 | hint: leave out --classes
+2 train vit colours -o patches --image-size 31 | --image-size 30
+END
 
 # A run among the pictures would be a class the next time; what is called alike is elsewhere.
 ln -s colours/red link
@@ -41,27 +40,22 @@ for c in red blue; do
     ./picture big/$c/1.bmp 700 250 0 0
     ./picture big/$c/2.bmp 700 0 0 250
 done
-run eval run big --mistakes big.png --json
-status 0
+ok eval run big --mistakes big.png --json
 quiet
 json accuracy 0.5
 holds test -s big.png
 rm -r run
 
 # Pictures of other channels can be evaluated, and all pictures of a set without parts are told as such.
-run train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
-status 0
-run train mlp colours -o run $LITTLE --steps 2
-status 0
+ok train mlp colours -o grey $LITTLE --channels 1 --convert --steps 2
+ok train mlp colours -o run $LITTLE --steps 2
 cp -r colours broken
 echo text >broken/red/1.bmp
 for mode in none json; do
-    run train mlp broken -o unseen $LITTLE --steps 1 --progress $mode --force
-    status 0
+    ok train mlp broken -o unseen $LITTLE --steps 1 --progress $mode --force
     warns "skipped pictures: 1; the first: broken/red/1.bmp is not a picture"
 done
-run eval run broken
-status 0
+ok eval run broken
 says "run on broken: all 15 pictures"
 warns "1 picture cannot be decoded and was skipped"
 run eval run broken --json
@@ -75,11 +69,9 @@ refuses 3 "1.bmp"
 digits_maker
 ./digits png --train 20 --test 0 --png
 mkdir greys && mv png/train/0 greys/red && mv png/train/1 greys/blue
-run eval run greys
-status 0
+ok eval run greys
 warns "4 of 4 pictures are grey: converted to colour"
-run eval run greys --convert
-status 0
+ok eval run greys --convert
 quiet
 
 # A run that does not say how its pictures are normalised says nothing of them.
@@ -103,14 +95,11 @@ warns "hint: another --batch"
 absent gd
 
 # A run that was stopped early can go on, with more patience or none.
-run train mlp colours -o early $LITTLE --lr 1e-9 --eval-every 1 --patience 1 --steps 5 --schedule constant
-status 0
+ok train mlp colours -o early $LITTLE --lr 1e-9 --eval-every 1 --patience 1 --steps 5 --schedule constant
 warns "stopped early: 1 evaluation without a better"
-run resume early
-status 0
+ok resume early
 warns "stopped early at step 3 of 5 by --patience 1; hint: --patience 0"
-run resume early --patience 0
-status 0
+ok resume early --patience 0
 says "early: step 5"
 run resume early --steps 6 --data broken
 refuses 3 "hint: restore the data that the run began with"
@@ -129,8 +118,7 @@ head -c 96 /dev/zero >>narrow/a/1.bmp
 for name in a/2 a/3 a/4 b/1 b/2 b/3 b/4; do cp narrow/a/1.bmp narrow/$name.bmp; done
 run train cnn narrow -o no --steps 1
 refuses 3 "pictures are too narrow: narrow: the median of their short sides is 2: expected at least 4 pixels; hint: --image-size 32"
-run data check cnn narrow --image-size 8
-status 0
+ok data check cnn narrow --image-size 8
 says "read as 8 x 8"
 
 # An empty standard input is no list.
@@ -145,8 +133,7 @@ done
 
 # All that is skipped is told somewhere.
 for i in 2 3 4 5; do echo text >broken/blue/$i.bmp; done
-run data check mlp broken
-status 0
+ok data check mlp broken
 for i in 2 3 4 5; do says "blue/$i.bmp is not a picture"; done
 run train mlp broken -o skips $LITTLE --steps 2
 warns "and 2 more, which train.log lists"
@@ -160,8 +147,7 @@ run train mlp unread -o refused $LITTLE --steps 2
 refuses 3 'class "two" has no picture that can be read: unread: the first is unread/two/two.bmp: is not a'
 # So is a picture of a format that is not read.
 printf 'RIFF\000\000\000\000WEBPVP8 ' >broken/blue/6.webp
-run data check mlp broken
-status 0
+ok data check mlp broken
 says "blue/6.webp is a WebP picture"
 
 # The test part is read once for each end of a training run: again after more steps, and later if it was missed.
@@ -179,8 +165,7 @@ says "test part, read once"
 holds test "$(tests)" = 1
 holds grep -q '^4,,test,' ends/metrics.csv
 edit '/,test,/d' ends/metrics.csv
-run resume ends
-status 0
+ok resume ends
 says "test part, read once"
 holds test "$(tests)" = 1
 run resume ends
@@ -188,6 +173,5 @@ hides "test part"
 
 # Rows of a list without a path or a label are left out, and counted.
 printf 'path,label\ncolours/red/1.bmp,a\ncolours/blue/1.bmp,b\ncolours/red/2.bmp,\n,a\n,\ncolours/red/3.bmp,a\n' >list.csv
-run data check cnn list.csv --val-split 0 --json
-status 0
+ok data check cnn list.csv --val-split 0 --json
 json empty 2

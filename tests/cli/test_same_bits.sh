@@ -10,13 +10,11 @@ PLAIN="--width 64 --batch 32 --lr 0.01 --schedule constant --warmup 0 --val-spli
 same() {
     name=$1 task=$2 data=$3
     shift 3
-    run train $task $data -o $name-1 $PLAIN "$@" --steps 4 --threads 1
-    status 0
+    ok train $task $data -o $name-1 $PLAIN "$@" --steps 4 --threads 1
     run train $task $data -o $name-2 $PLAIN "$@" --steps 4 --threads 2
     holds cmp -s $name-1/last/model.safetensors $name-2/last/model.safetensors
     run train $task $data -o $name-3 $PLAIN "$@" --steps 2 --threads 2
-    run resume $name-3 --steps 4 --threads 1
-    status 0
+    ok resume $name-3 --steps 4 --threads 1
     holds cmp -s $name-1/last/model.safetensors $name-3/last/model.safetensors
 }
 # bf16, where the CPU has it: a run keeps its precision, and its weights are others than those of fp32.

@@ -36,16 +36,15 @@ says "with attention"
 says "anti-diagonal"
 holds test "$(grep -c ' %' narrow/table.txt)" -ge 7
 holds test "$(head -c 4 narrow/alignments.png | tail -c 3)" = PNG
-run translate narrow/attention abcde --beside narrow/none
-refuses 2 "--beside"
-run translate narrow/attention abcde --png x.png --beside recall/rnn-2
-refuses 2 "is of textcls"
+refused <<'END'
+2 translate narrow/attention abcde --beside narrow/none | --beside
+2 translate narrow/attention abcde --png x.png --beside recall/rnn-2 | is of textcls
+END
 absent x.png
 
 # Tables as pictures.
 printf 'k,a,b\n1,2,3\n2,,1e2\n' >t.csv
-run plot t.csv
-status 0
+ok plot t.csv
 says "wrote t.png"
 holds test "$(head -c 4 t.png | tail -c 3)" = PNG
 run plot t.csv t.csv --png both.png --json
@@ -54,8 +53,7 @@ json tables.1.k.0 1.0
 json tables.0.a.1 null
 json tables.0.b.1 100.0
 printf 'tokens,ms_a_step\n16,3\n1024,5\n' >time_of_steps.csv
-run plot time_of_steps.csv --log-x --from-zero
-status 0
+ok plot time_of_steps.csv --log-x --from-zero
 says "time of steps"
 says " 32 "
 says "0 ┤"
@@ -118,8 +116,7 @@ if [ -w /dev/full ]; then
     run translate narrow/attention abcde --png /dev/full
     status 1
 fi
-run_with huge classify recall/rnn-2
-status 0
+ok_with huge classify recall/rnn-2
 cp -r narrow/attention broken
 head -c 500 narrow/attention/model.safetensors >broken/model.safetensors
 run translate broken abcde

@@ -1,8 +1,8 @@
 # Man pages and the completion of command lines.
-run completion
-refuses 2 "missing SHELL"
-run completion fish
-refuses 2 "unknown shell fish: expected bash, zsh or words"
+refused <<'END'
+2 completion | missing SHELL
+2 completion fish | unknown shell fish: expected bash, zsh or words
+END
 
 # What may follow some words.
 words() { run completion words -- "$@"; status 0; quiet; cut -f1 out >words; }
@@ -91,8 +91,7 @@ if command -v zsh >/dev/null 2>&1; then
 fi
 
 # A man page of the program, and one of each command.
-run help --man
-status 0
+ok help --man
 says '.TH "HEED" 1'
 says '.BR heed\-tokenizer\-train (1)'
 says '.SH EXIT STATUS'

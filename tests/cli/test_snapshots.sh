@@ -9,16 +9,14 @@ same() {
 
 # The same bits with and without; the first step and the last are among them.
 run train gpt facts.txt -o without $TINY --dropout 0.1 --steps 12
-run train gpt facts.txt -o with $TINY --dropout 0.1 --steps 12 --snapshots 4 --snapshot-items 2
-status 0
+ok train gpt facts.txt -o with $TINY --dropout 0.1 --steps 12 --snapshots 4 --snapshot-items 2
 same without with
 holds test "$(ls with/snapshots | tr '\n' ' ')" = "1-00000000.npz 1-00000004.npz 1-00000008.npz \
 1-00000012.npz 2-00000000.npz 2-00000004.npz 2-00000008.npz 2-00000012.npz "
 absent without/snapshots
 holds grep -q '^snapshots = 4' with/config.conf
 # A text of the validation part is cut, which is said, to as many tokens as asked for.
-run train gpt facts.txt -o cut $TINY --block 64 --steps 2 --snapshots 1
-status 0
+ok train gpt facts.txt -o cut $TINY --block 64 --steps 2 --snapshots 1
 warns "snapshots show the first 24 tokens of each text"
 warns "snapshot-tokens 32 shows all of it"
 run snapshots cut --json
@@ -32,8 +30,7 @@ run train gpt facts.txt -o with $TINY --steps 6 --snapshots 1 --force
 holds test "$(ls with/snapshots)" = 1-00000006.npz
 
 # Killed and gone on with, the snapshots are those of a training run that never stopped.
-run train gpt facts.txt -o whole $TINY --steps 400 --snapshots 9 --snapshot-input "Paris is"
-status 0
+ok train gpt facts.txt -o whole $TINY --steps 400 --snapshots 9 --snapshot-input "Paris is"
 COMMAND="train with snapshots, killed"
 for try in 1 2 3; do # until one is killed at work
     rm -rf parts
@@ -51,26 +48,22 @@ for try in 1 2 3; do # until one is killed at work
     [ $STATUS = 137 ] && break
 done
 status 137
-run resume parts
-status 0
+ok resume parts
 same whole parts
 for f in whole/snapshots/*; do holds cmp -s $f parts/${f#whole/}; done
 holds test "$(ls whole/snapshots)" = "$(ls parts/snapshots)"
 
 cp -r whole 'a[1]*'
-run snapshots 'a[1]*' --json
-status 0
+ok snapshots 'a[1]*' --json
 json snapshots.8.step 400
 rm -r 'a[1]*'
 
 # They are looked at: a token's attention over the steps, matrices, the page.
-run snapshots whole
-status 0
+ok snapshots whole
 quiet
 says "attention of token 8, s, while the model learned, layer 2, mean of 2 heads"
 says "step 400"
-run snapshots whole --layer 1 --head 2 --query 3 --png strip.png --svg strip.svg --html learning.html
-status 0
+ok snapshots whole --layer 1 --head 2 --query 3 --png strip.png --svg strip.svg --html learning.html
 says "attention of token 3, r, while the model learned, layer 1, head 2"
 says "wrote strip.png"
 says "wrote learning.html"
@@ -85,30 +78,17 @@ holds grep -q "</html>" learning.html
 run snapshots whole --svg mean.svg
 run snapshots whole --svg head.svg --head 1
 holds test "$(grep -o '>[0-9.]* and more  of a row' mean.svg)" != "$(grep -o '>[0-9.]* and more  of a row' head.svg)"
-run snapshots whole --json --head 1
-status 0
-json input "Paris is"
-json path decoder.1.attn
-json layer 2
-json snapshots.8.step 400
-json snapshots.8.weights.0.0 1.0
-json snapshots.0.weights.7.7
-run snapshots whole --layer 3
-refuses 2 "--layer 3: expected 1 to 2 of the decoder, or last"
-run snapshots whole --head 3
-refuses 2 "expected 1 to 2"
+ok snapshots whole --json --head 1
+refused <<'END'
+2 snapshots whole --layer 3 | --layer 3: expected 1 to 2 of the decoder, or last
+2 snapshots whole --head 3 | expected 1 to 2
+END
 # A bad query is refused before anything is written.
 run snapshots whole --query 9 --png none.png --html none.html
 refuses 2 "--query 9: no such token of the text: expected P, a, r, i, s, "
 absent none.png
 absent none.html
-run snapshots whole --query a --head max
-status 0
-says "attention of token 2, a, while the model learned, layer 2, largest of 2 heads"
-run snapshots whole --head max --json
-json head max
-run snapshots whole --head mean --json
-json head mean
+ok snapshots whole --query a --head max
 run snapshots whole --head 0
 refuses 2 "--head 0: expected 1 to 2, mean or max"
 # A causal layer sees nothing after the token: no column is empty.
@@ -118,12 +98,11 @@ COLUMNS=40 run snapshots whole --query 8
 holds test "$(grep -c 'step 0 ' out)" = 2
 COLUMNS=40 run snapshots whole --query 4
 holds test "$(grep -c 'step 0 ' out)" = 1
-run snapshots whole --item 2
-refuses 3 "no snapshots"
-run snapshots without
-refuses 3 "--snapshots 12"
-run snapshots nowhere
-refuses 3 "run is missing: nowhere: expected the folder of a run, found nothing"
+refused <<'END'
+3 snapshots whole --item 2 | no snapshots
+3 snapshots without | --snapshots 12
+3 snapshots nowhere | run is missing: nowhere: expected the folder of a run, found nothing
+END
 # A file that is damaged, and one of another input.
 cp -r whole odd
 head -c 900 whole/snapshots/1-00000100.npz >odd/snapshots/1-00000100.npz
@@ -134,8 +113,7 @@ run snapshots odd
 refuses 3 "do not match"
 
 # Other models.
-run train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
-status 0
+ok train mlm facts.txt -o mlm --tokenizer word --packing lines $TINY --steps 4 --snapshots 2
 holds test -s mlm/snapshots/1-00000004.npz
 # A masked model has something to predict, which is shown.
 run snapshots mlm
@@ -153,16 +131,14 @@ run train rnn pairs.tsv -o other --width 16 --block 8 --steps 4 --snapshots 2 --
 refuses 2 "found no tab"
 absent other
 for i in 1 2 3 4 5 6; do printf 'pos\tgood %s\nneg\tbad %s\n' $i $i; done >texts.tsv
-run train textcls texts.tsv -o textcls --width 16 --block 8 --batch 4 --steps 4 --snapshots 2
-status 0
+ok train textcls texts.tsv -o textcls --width 16 --block 8 --batch 4 --steps 4 --snapshots 2
 holds test -s textcls/snapshots/1-00000004.npz
 run train textcls texts.tsv -o none --encoder rnn --width 16 --steps 4 --snapshots 2
 refuses 2 "does not attend"
 absent none
 digits_maker
 ./digits idx --train 40 --test 10
-run train vit idx -o vit --steps 4 --batch 8 --layers 1 --heads 2 --width 8 --snapshots 2
-status 0
+ok train vit idx -o vit --steps 4 --batch 8 --layers 1 --heads 2 --width 8 --snapshots 2
 holds test -s vit/snapshots/1-00000004.npz
 run snapshots vit
 says "attention of [CLS], while the model learned, layer 1, mean of 2 heads"
@@ -176,10 +152,10 @@ refuses 2 "does not attend"
 run train gpt facts.txt -o bad $TINY --steps 4 --snapshots 2 \
     --snapshot-input "Paris is the capital of France and of nothing else at all ."
 refuses 3 "too long"
-run train gpt facts.txt -o bad $TINY --steps 4 --snapshot-input Paris
-refuses 2 "without --snapshots"
-run train vit idx -o bad --steps 4 --width 8 --snapshots 2 --snapshot-input facts.txt
-refuses 3 "facts.txt"
+refused <<'END'
+2 train gpt facts.txt -o bad $TINY --steps 4 --snapshot-input Paris | without --snapshots
+3 train vit idx -o bad --steps 4 --width 8 --snapshots 2 --snapshot-input facts.txt | facts.txt
+END
 absent bad
 # Shades are of the largest weight; lines fit the terminal.
 fits_in 80 snapshots with

@@ -33,26 +33,21 @@ reached() { tr -d , <out | grep -qE "step $1( |\$)"; } # "step 1,234, validation
 step=$(sed -n 's/.*interrupted at step \([0-9]*\).*/\1/p' err)
 holds test "$step" -gt 0
 cp -r run beyond
-run resume beyond --steps 1
-status 0
+ok resume beyond --steps 1
 warns "beyond the 1 asked for: nothing is trained"
 holds reached $step
 holds diff -r run beyond # so that `heed resume` still trains the steps that remain
 if grep -q "of step 0" out; then fail "a step that was never evaluated"; else pass; fi
-run resume run --steps $((step + 5)) --eval-every 1000
-status 0
+ok resume run --steps $((step + 5)) --eval-every 1000
 holds reached $((step + 5))
-run resume run --steps $((step + 5))
-status 0
+ok resume run --steps $((step + 5))
 edit "s/\([0-9]\),\([0-9]\)/\1\2/g" err
 warns "the run is finished at step $((step + 5)): nothing is left to do"
 holds reached $((step + 5))
-run resume run --steps 2
-status 0
+ok resume run --steps 2
 edit "s/\([0-9]\),\([0-9]\)/\1\2/g" err
 warns "the run is at step $((step + 5)), beyond the 2 asked for: nothing is trained"
-run resume run --steps 0 --lr 0
-status 0
+ok resume run --steps 0 --lr 0
 holds reached $((step + 5))
 
 # A terminal that is closed (it may say so twice) stops a training run as Ctrl-C does; nohup keeps it.
@@ -94,8 +89,7 @@ COMMAND="train 2>&1 | head -1"
 STATUS=$(cat piped.status)
 status 130
 holds grep -q ": interrupted$" piped/train.log
-run resume piped --steps 1
-status 0
+ok resume piped --steps 1
 
 # The folder of the run is removed: the next save says so, and makes no half of a run in its place.
 COMMAND="train, while its run is removed"
@@ -143,16 +137,14 @@ pid=$!
 wait_for parts/last/state.json step
 kill -INT $pid 2>/dev/null
 wait $pid
-run resume parts
-status 0
+ok resume parts
 holds cmp -s whole/last/model.safetensors parts/last/model.safetensors
 
 # Killed at any moment, and resumed.
 run train gpt facts.txt -o steady $SMALL --steps 500 --eval-every 5
 for delay in 0 0.1 0.3; do
     killed $delay train gpt facts.txt $SMALL --steps 500 --eval-every 5
-    run resume killed
-    status 0
+    ok resume killed
     for file in last/model.safetensors model.safetensors config.conf; do holds cmp -s steady/$file killed/$file; done
 done
 COMMAND="train, killed"
@@ -171,14 +163,11 @@ run resume both
 refuses 1 "another training run is active in both (process $pid)"
 run train gpt facts.txt -o both $SMALL --force
 refuses 1 "another training run is active in both (process $pid)"
-run generate both Paris --n 3
-status 0
-run eval both facts.txt
-status 0
+ok generate both Paris --n 3
+ok eval both facts.txt
 kill -KILL $pid
 wait $pid 2>/dev/null
-run resume both --steps 1
-status 0
+ok resume both --steps 1
 absent both/.lock
 
 run train gpt facts.txt -o wild $SMALL --steps 200 --optimizer sgd --lr 1e6 --clip 0
@@ -190,25 +179,23 @@ warns "hint"
 mv facts.txt moved.txt
 run resume whole --steps 22
 refuses 3 "--data"
-run resume whole --steps 22 --data moved.txt
-status 0
+ok resume whole --steps 22 --data moved.txt
 echo "more" >>moved.txt
-run resume whole --steps 24 --data moved.txt
-refuses 3 "cannot resume whole: the data moved.txt has changed: expected "
-run resume nowhere
-refuses 3 "nowhere"
+refused <<'END'
+3 resume whole --steps 24 --data moved.txt | cannot resume whole: the data moved.txt has changed: expected 
+3 resume nowhere | nowhere
+END
 facts | head -5 >val.txt
 run train gpt moved.txt -o judged $SMALL --val val.txt
 mv val.txt there.txt
 run resume judged --steps 8
 refuses 3 'the validation data of the run is missing: judged/config.conf: val = val.txt; hint: run from the folder that it was trained in, or `heed resume judged --val PATH`, where PATH is a text file'
 cp moved.txt again.txt
-run resume judged --steps 8 --data again.txt
-refuses 3 '`heed resume judged --data again.txt --val PATH`'
-run resume judged --steps 8 --val no.txt
-refuses 3 'cannot read no.txt'
-run resume judged --steps 8 --val there.txt
-status 0
+refused <<'END'
+3 resume judged --steps 8 --data again.txt | `heed resume judged --data again.txt --val PATH`
+3 resume judged --steps 8 --val no.txt | cannot read no.txt
+END
+ok resume judged --steps 8 --val there.txt
 echo more >>there.txt
 run resume judged --steps 9
 refuses 3 "cannot resume judged: the data moved.txt or there.txt has changed: expected "
@@ -254,21 +241,15 @@ restored() { diff -r original shelved >/dev/null; }
 set_aside
 unmended() { diff -r original shelved/.heed-replaced && [ "$(ls -A shelved)" = ".heed-replaced
 config.conf" ]; }
-run generate shelved --prompt Paris --n 2
-status 0
-run info shelved
-status 0
-run eval shelved
-status 0
-run attend shelved "Paris is"
-status 0
-run plot shelved --png loss.png
-status 0
+ok generate shelved --prompt Paris --n 2
+ok info shelved
+ok eval shelved
+ok attend shelved "Paris is"
+ok plot shelved --png loss.png
 holds unmended
 run resume shelved
 refuses 3 "holds the run that was there before"
-run resume shelved
-status 0
+ok resume shelved
 holds test "$(cksum <shelved/model.safetensors)" = "$old" -a ! -e shelved/.heed-replaced
 
 # So does another --force, whatever becomes of that training.
@@ -285,6 +266,5 @@ STATUS=$?
 refuses 1 "ulimit -f"
 holds restored
 set_aside
-run train gpt again.txt -o shelved --force $SMALL
-status 0
+ok train gpt again.txt -o shelved --force $SMALL
 absent shelved/.heed-replaced

@@ -3,51 +3,36 @@ facts >facts.txt
 run train gpt facts.txt
 refuses 2 "missing -o"
 warns "hint: add -o runs/first"
-run train vit facts.txt
-refuses 3 "hint: \`heed train mlm facts.txt -o runs/first\`, if it is a text"
-run train gpt -o run
-refuses 2 "missing DATA"
+refused <<'END'
+3 train vit facts.txt | hint: `heed train mlm facts.txt -o runs/first`, if it is a text
+2 train gpt -o run | missing DATA
+END
 # A value that was forgotten: what is expected, with an example of a file.
-run eval run --confusion
-refuses 2 "--confusion is wrong: expected a path, found the end of the line; hint: --confusion confusion.png"
-run attend run text --npz --html page.html
-refuses 2 "expected a path, found --html; hint: --npz attend.npz"
-run train gpt facts.txt -o
-refuses 2 "hint: -o runs/first"
+refused <<'END'
+2 eval run --confusion | --confusion is wrong: expected a path, found the end of the line; hint: --confusion confusion.png
+2 attend run text --npz --html page.html | expected a path, found --html; hint: --npz attend.npz
+2 train gpt facts.txt -o | hint: -o runs/first
+END
 # Of two outputs one would be ignored.
-run train gpt facts.txt -o one -o two
-refuses 2 "-o is given twice: expected one of one and two"
-run train gpt facts.txt --out=one -o two
-refuses 2 "-o is given twice"
-run attend run text --png one.png --html page.html --png=two.png
-refuses 2 "--png is given twice: expected one of one.png and two.png"
-run train gpt facts.txt --steps
-refuses 2 "expected a whole number from 1"
-run train
-refuses 2 "missing TASK"
-run train mml facts.txt -o run
-refuses 2 "did you mean mlm?"
-run train gpt facts.txt extra -o run
-refuses 3 "extra"
-run train textcls facts.txt extra -o run
-refuses 2 "too many: extra"
+refused <<'END'
+2 train gpt facts.txt -o one -o two | -o is given twice: expected one of one and two
+2 train | missing TASK
+2 train mml facts.txt -o run | did you mean mlm?
+3 train gpt facts.txt extra -o run | extra
+2 train textcls facts.txt extra -o run | too many: extra
+END
 run train gpt facts.txt -o run --layrs 2
 refuses 2 "did you mean"
 warns "layers"
-run train gpt facts.txt -o run --layers two
-refuses 2 "--layers"
-run train gpt facts.txt -o run --layers 0
-refuses 2 "--layers"
-run train gpt facts.txt -o run --lr
-refuses 2 "--lr"
-run train gpt facts.txt -o run --no-lr
-refuses 2 "--no-lr is wrong: not a switch: expected --lr=VALUE"
-run plot nothing.csv
-refuses 3 "cannot read nothing.csv"
-run train gpt facts.txt -o run --norm middle
-refuses 2 "pre"
-run train gpt facts.txt -o run --heads 7 --width 64
-refuses 2 "heads"
+refused <<'END'
+2 train gpt facts.txt -o run --layers two | --layers
+2 train gpt facts.txt -o run --layers 0 | --layers
+2 train gpt facts.txt -o run --lr | --lr
+2 train gpt facts.txt -o run --no-lr | --no-lr is wrong: not a switch: expected --lr=VALUE
+3 plot nothing.csv | cannot read nothing.csv
+2 train gpt facts.txt -o run --norm middle | pre
+2 train gpt facts.txt -o run --heads 7 --width 64 | heads
+END
 printf "%04000d" 0 >zeros.txt # one letter: the first matrices are small
 run train gpt zeros.txt -o run --width 1000000 --ff 10000000 --layers 64 --block 2 --steps 1
 refuses 1 "out of memory"
@@ -60,27 +45,21 @@ run train gpt zeros.txt --estimate --tokenizer byte --block 1000 --batch 1048576
 refuses 1 'training is too large: '
 warns 'and a step need at least 1.1 TB of memory'
 absent run
-run train gpt facts.txt -o run --tokenizer wrod
-refuses 2 "did you mean word?"
-run train gpt facts.txt -o run --isa sse2
-refuses 2 "isa"
-run train gpt facts.txt -o run --isa generic --precision bf16
-refuses 2 "bf16 is not available: --precision"
+refused <<'END'
+2 train gpt facts.txt -o run --tokenizer wrod | did you mean word?
+2 train gpt facts.txt -o run --isa sse2 | isa
+2 train gpt facts.txt -o run --isa generic --precision bf16 | bf16 is not available: --precision
+END
 absent run
-run fill
-refuses 2 "missing RUN"
-run heads a b c
-refuses 2 "too many: c"
-run bench --workload some
-refuses 2 "--workload"
-run bench --workload mlp-mnist --set widht=1 --seconds 0
-refuses 2 'unknown setting "widht": --set'
-run tokenizer train facts.txt
-refuses 2 "missing -o"
-run gradcheck --op nothing
-refuses 2 "matches no op"
-run train gpt facts.txt -o run --beta -0.5
-refuses 2 "beta is out of range"
+refused <<'END'
+2 fill | missing RUN
+2 heads a b c | too many: c
+2 bench --workload some | --workload
+2 bench --workload mlp-mnist --set widht=1 --seconds 0 | unknown setting "widht": --set
+2 tokenizer train facts.txt | missing -o
+2 gradcheck --op nothing | matches no op
+2 train gpt facts.txt -o run --beta -0.5 | beta is out of range
+END
 mkfifo pipe
 (cat facts.txt >pipe) 2>/dev/null &
 run train gpt pipe -o run
@@ -107,19 +86,15 @@ refuses 1 "cannot write folder: expected a file, found a folder"
 rmdir folder
 
 # The task is the first word that is neither a flag nor a flag's value.
-run train -o gpt mlm facts.txt $SMALL
-status 0
+ok train -o gpt mlm facts.txt $SMALL
 holds grep -q '^task = mlm' gpt/config.conf
 mkdir "my texts"
 cp facts.txt "my texts/gpt"
-run train --force --threads 1 gpt "my texts/gpt" -o "it's" $SMALL --optimizer gd --steps 2
-status 0
+ok train --force --threads 1 gpt "my texts/gpt" -o "it's" $SMALL --optimizer gd --steps 2
 says "heed plot 'it'\\''s'"
 warns "epoch      1 step of "
 run train gpt facts.txt -o four $SMALL --accumulate 4
 warns "steps of 4 x 4 x 16 tokens"
-run train vit "my texts/gpt"
-refuses 3 "hint: \`heed train mlm 'my texts/gpt' -o runs/first\`"
 run data check gpt "my texts/gpt"
 says "heed train gpt 'my texts/gpt'"
 run data check -c gpt/config.conf "my texts/gpt"
@@ -143,12 +118,11 @@ run init gpt -c nowhere.conf
 refuses 3 "nowhere.conf"
 
 # Settings and commands that a message names are shown as they are typed; the user's own text is shown as it is.
-run eval '`lr`'
-refuses 3 'run is missing: `lr`: expected the folder of a run, found nothing; hint: `heed train` makes one'
-run eval '`train x`'
-refuses 3 'run is missing: `train x`: expected'
-run train rnn pairs.tsv -o x --bridge copy --bidirectional --lr '`steps`'
-refuses 2 '"`steps`"'
+refused <<'END'
+3 eval '`lr`' | run is missing: `lr`: expected the folder of a run, found nothing; hint: `heed train` makes one
+3 eval '`train x`' | run is missing: `train x`: expected
+2 train rnn pairs.tsv -o x --bridge copy --bidirectional --lr '`steps`' | "`steps`"
+END
 # The program's name is that of its file; commands to type begin as this one did, unless PATH finds the name.
 ln -s "$HEED" own-name
 HEED_WAS=$HEED PATH_WAS=$PATH
@@ -175,8 +149,7 @@ HEED=$HEED_WAS PATH=$PATH_WAS
 
 # An option with _ for - takes its value as well as the one with -.
 facts >facts.txt
-run train --val_split 0.1 gpt facts.txt -o dashes --layers 1 --heads 2 --width 8 --steps 2
-status 0
+ok train --val_split 0.1 gpt facts.txt -o dashes --layers 1 --heads 2 --width 8 --steps 2
 for option in --lr_min --lr-min; do
     run train gpt facts.txt -o none $option --foo
     refuses 2 "$option is wrong: expected a number from 0 to 1000000, found --foo"

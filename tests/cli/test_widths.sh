@@ -7,15 +7,12 @@ for i in 1 2 3 4 5 6; do
     printf 'altogether agreeable\ta good film %s\naltogether appalling\ta bad film %s\n日本語の映画\tso so %s\n' $i $i $i
 done >texts.tsv
 TINY="--width 16 --block 8 --batch 4 --steps 4"
-run train textcls texts.tsv -o class $TINY
-status 0
+ok train textcls texts.tsv -o class $TINY
 for i in a b c d e f g h; do printf '%s%s%s\t%s%s\n' $i x $i x $i; done >pairs.tsv
-run train rnn pairs.tsv -o pairs $TINY
-status 0
+ok train rnn pairs.tsv -o pairs $TINY
 digits_maker
 ./digits idx --train 40 --test 20
-run train vit idx -o vit --width 8 --batch 4 --steps 4 --layers 1 --heads 2
-status 0
+ok train vit idx -o vit --width 8 --batch 4 --steps 4 --layers 1 --heads 2
 
 { tail -n +2 texts.tsv && head -1 texts.tsv; } >others.tsv # not what `class` was trained on
 # The same where wide characters take two columns.
@@ -27,8 +24,7 @@ for width in 40 80 200; do
     COLUMNS=$width
     export COLUMNS
     while read -r line; do
-        run $line
-        status 0
+        ok $line
         fits $width
     done <<END
 eval mlm
@@ -49,11 +45,9 @@ tokenizer info mlm
 tokenizer info gpt
 doctor
 END
-    run data check textcls texts.tsv
-    status 0
+    ok data check textcls texts.tsv
     fits_wide $width
-    run eval class others.tsv
-    status 0
+    ok eval class others.tsv
     fits_wide $width
     holds grep -q "the rows'" out
     says "1 altogether agreeable "

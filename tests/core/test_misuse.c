@@ -1,5 +1,6 @@
 /* test_misuse.c -- tensors of another tape and of an earlier step are refused by name: their
- * gradient would be zero without a word. */
+ * gradient would be zero without a word. NULL is an error with a reason where something was asked
+ * for; that no function crashes on it is tests/null.sh's. */
 #include "files.h"
 #include "lab.h"
 
@@ -56,6 +57,29 @@ TEST(misuse_tensor_of_another_tape) {
                 "relu at encoder (2,2) is of another tape");
     CHECK_FAILS(l.c, heed_backward(l.t, heed_mean(other, hidden)), HEED_USAGE, "another tape");
     CHECK(heed_mean(l.t, heed_input(l.t, hidden->x, 2, hidden->shape)) != NULL);
+    CLOSE(l.c);
+}
+
+TEST(misuse_null_is_an_error_with_a_reason) {
+    lab l = lab_open(HEED_TRAIN);
+    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(3, 3));
+    heed_linear layer;
+    static const heed_op *none;
+    CHECK_FAILS(l.c, heed_input(l.t, w->x, 2, NULL), HEED_USAGE, "shape is wrong");
+    CHECK_FAILS(l.c, heed_param(l.s, NULL, "zero", 1, SHAPE(1)), HEED_USAGE, "found NULL");
+    CHECK_FAILS(l.c, heed_param(l.s, "v", NULL, 1, SHAPE(1)), HEED_USAGE, "parameter v");
+    CHECK_FAILS(l.c, heed_scope(l.s, NULL), HEED_USAGE, "found NULL");
+    CHECK_FAILS(l.c, heed_permute(l.t, w, NULL), HEED_USAGE, "permute");
+    CHECK_FAILS(l.c, heed_push(l.t, none, NULL, w), HEED_USAGE, "expected an op");
+    CHECK_FAILS(l.c, heed_concat(l.t, 0, 2, NULL), HEED_USAGE, "its inputs");
+    CHECK_FAILS(l.c, heed_linear_apply(NULL, l.t, w), HEED_USAGE, "a layer");
+    CHECK_FAILS(l.c, heed_recurrent_attention(l.t, NULL, NULL), HEED_USAGE, "recurrent_attention");
+    heed_probe(l.t, NULL, false);
+    CHECK_FAILS(l.c, NULL, HEED_USAGE, "probe");
+    heed_linear_init(&layer, l.s, NULL, (heed_linear_args){.in = 3, .out = 3});
+    CHECK_FAILS(l.c, layer.w, HEED_USAGE, "expected a name");
+    heed_linear_init(NULL, l.s, "first", (heed_linear_args){.in = 3, .out = 3});
+    CHECK_FAILS(l.c, NULL, HEED_USAGE, "layer first");
     CLOSE(l.c);
 }
 

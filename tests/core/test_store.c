@@ -4,24 +4,6 @@
 
 static const int two[] = {2};
 
-TEST(store_calls_accept_null) {
-    CHECK(!heed_store_new(NULL) && !heed_store_ctx(NULL));
-    CHECK(!heed_param(NULL, "w", "zero", 1, two) && !heed_state_new(NULL, "w", "zero", 1, two));
-    CHECK(!heed_scope(NULL, "block.%d", 1));
-    heed_unscope(NULL);
-    CHECK(heed_store_count(NULL) == 0 && !heed_store_at(NULL, 0) && !heed_store_find(NULL, "w"));
-    CHECK(heed_store_params(NULL) == 0 && heed_freeze(NULL, "*") == 0);
-    CHECK(heed_set_decay(NULL, "*", true) == 0 && heed_set_lr_scale(NULL, "*", 1) == 0);
-    heed_zero_grads(NULL);
-    heed_store_free(NULL);
-    heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
-    heed_param(s, "w", "zero", 1, two);
-    CHECK(!heed_store_find(s, NULL) && heed_freeze(s, NULL) == 0);
-    CHECK(!heed_store_at(s, -1) && !heed_store_at(s, 1) && heed_store_at(s, 0));
-    CLOSE(c);
-}
-
 TEST(store_rows_are_of_a_known_kind) {
     heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);

@@ -8,15 +8,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    char path[64];
+    char dir[64], path[96];
     heed__state s = {0};
     bool changed = false;
     if (n > 0 && (data[n - 1] == '}' || data[n - 1] == '\n')) n--;
-    snprintf(path, sizeof path, "/tmp/heed-fuzz-state-%d", (int)getpid());
+    snprintf(dir, sizeof dir, "/tmp/heed-fuzz-state-%d", (int)getpid());
+    snprintf(path, sizeof path, "%s/last", dir);
+    mkdir(dir, 0700);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/last/state.json", dir);
     FILE *f = fopen(path, "wb");
     if (!f || fwrite(data, 1, n, f) != n) abort();
     fprintf(f, "  \"check\": \"%016" PRIx64 "\"\n}\n", heed__hash64(data, n, 0));
@@ -27,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (ok != (heed_ctx_status(c) == HEED_OK)) abort();
     if (ok && (s.step < 0 || s.best_step < 0 || s.row_step < 0)) abort();
     heed_clear(c);
-    ok = heed__state_settings(c, path, g, &changed);
+    ok = heed__run_compare(c, dir, g, &changed);
     if (ok != (heed_ctx_status(c) == HEED_OK)) abort();
     unlink(path);
     heed_close(c);

@@ -50,7 +50,7 @@ def run(optimizer, args, more):
     opt = optimizer(groups, **args)
     factor = lambda t: 0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * t / 10))
     schedule = torch.optim.lr_scheduler.LambdaLR(opt, factor) if more.get("cosine") else None
-    out, norms = [], []
+    norms = []
     for t in range(10):
         for x, first in ((w, 0), (b, 6)):
             i = torch.arange(first, first + x.numel(), dtype=torch.float64).view_as(x)
@@ -62,15 +62,14 @@ def run(optimizer, args, more):
         opt.step()
         if schedule:
             schedule.step()
-        out += w.detach().reshape(-1).tolist() + b.detach().tolist()
-    return out, norms
+    return w.detach().reshape(-1).tolist() + b.detach().tolist(), norms
 
 
-print("/* Made by make_optim.py with PyTorch " + torch.__version__.split("+")[0] + ": values of w (6) and b (2) after each step,\n"
-      " * and the norm before clipping. */\n/* clang-format off */")
+print("/* Made by make_optim.py with PyTorch " + torch.__version__.split("+")[0] + ": values of w (6) and b (2) after ten steps,\n"
+      " * and each step's norm before clipping. */\n/* clang-format off */")
 print("static const struct {\n    const char *name;\n    const heed_optimizer *optimizer;\n    const char *settings;\n"
       "    double clip, scale, lr_scale; /* 0: none, 1, 1; lr_scale: of b */\n    bool cosine, frozen, late; /* frozen: w; late: w has no gradient at steps 2, 3 and 7, b none before step 4 */\n"
-      "    double x[10][8], norm[10];\n} trajectories[] = {")
+      "    double x[8], norm[10];\n} trajectories[] = {")
 for name, kind, optimizer, args, more in CASES:
     a = dict(args)
     fields = [f"lr={a['lr']}"]
@@ -81,7 +80,6 @@ for name, kind, optimizer, args, more in CASES:
         fields += [f"beta{i + 1}={b}" for i, b in enumerate(a["betas"])]
     extra = "".join(f"     .{k} = {str(v).lower()},\n" for k, v in more.items())
     x, norms = run(optimizer, a, more)
-    rows = ["{" + ", ".join(f"{v:.12g}" for v in x[8 * t:8 * t + 8]) + "}" for t in range(10)]
-    print(f'    {{.name = "{name}",\n     .optimizer = &heed_{kind},\n     .settings = "{" ".join(fields)}",\n{extra}     .x = {{' + ",\n           ".join(rows) + "},")
+    print(f'    {{.name = "{name}",\n     .optimizer = &heed_{kind},\n     .settings = "{" ".join(fields)}",\n{extra}     .x = {{' + ", ".join(f"{v:.12g}" for v in x) + "},")
     print("     .norm = {" + ", ".join(f"{v:.12g}" for v in norms) + "}},")
 print("};")

@@ -1,14 +1,26 @@
 #include "kernel_case.h"
 
+static void *lent[256];
+static int lent_count;
+
+static void *lend(size_t bytes) {
+    return lent_count < (int)(sizeof lent / sizeof *lent) ? lent[lent_count++] = malloc(bytes)
+                                                          : NULL;
+}
+
+void kernel_done(void) {
+    while (lent_count > 0) free(lent[--lent_count]);
+}
+
 heed_real *kernel_numbers(uint64_t seed, size_t n) {
-    heed_real *x = malloc((n + 1) * sizeof *x);
+    heed_real *x = lend((n + 1) * sizeof *x);
     heed_random r = {seed, 1, 2, 3};
     for (size_t i = 0; x && i < n; i++) x[i] = (heed_real)(2 * heed_random_uniform(&r, i) - 1);
     return x;
 }
 
 int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below) {
-    int32_t *x = malloc((n + 1) * sizeof *x);
+    int32_t *x = lend((n + 1) * sizeof *x);
     heed_random r = {seed, 4, 5, 6};
     for (size_t i = 0; x && i < n; i++) x[i] = (int32_t)heed_random_below(&r, i, below);
     return x;
@@ -42,6 +54,7 @@ void kernel_check(const kernel_case *c) {
     heed_real *one = calloc(c->size + 1, sizeof *one), *got = malloc((c->size + 1) * sizeof *got);
     double *want = calloc(c->size + 1, sizeof *want);
     c->want(c->args, want);
+    kernel_done();
     for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
         heed_kernels k;
         for (size_t t = 0; t < sizeof teams / sizeof *teams; t++) {
@@ -49,6 +62,7 @@ void kernel_check(const kernel_case *c) {
             heed_real *out = t ? got : one;
             memset(out, 0, c->size * sizeof *out);
             c->run(&k, c->args, out);
+            kernel_done();
             if (t && memcmp(one, got, c->size * sizeof *got) != 0)
                 test_fail(__FILE__, __LINE__, "%s, %s: %d threads give other bits than one",
                           c->name, k.isa, teams[t]);

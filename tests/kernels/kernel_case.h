@@ -18,9 +18,11 @@ typedef struct kernel_case {
 
 void kernel_check(const kernel_case *c);
 
-/* n numbers in [-1, 1), the same each time for the same seed. The caller frees. */
+/* n numbers in [-1, 1), the same each time for the same seed. kernel_done frees them, which
+ * kernel_check calls after each run. */
 heed_real *kernel_numbers(uint64_t seed, size_t n);
 int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below);
+void kernel_done(void);
 
 double kernel_dropped(double p); /* the share that dropout drops: p, rounded */
 /* Whether dropout with probability p keeps element i of a stream. */

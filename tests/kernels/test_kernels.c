@@ -75,12 +75,6 @@ static stored store_product(const product *p) {
     }
     return s;
 }
-static void drop_product(stored *s) {
-    free(s->a);
-    free(s->b);
-    free(s->bias);
-}
-
 /* The terms of product number b; of twins with an odd number, the first has one fewer. */
 static int depth_of(const product *p, size_t b) { return p->k - (p->twin && b == 0 && p->k % 2); }
 
@@ -118,7 +112,7 @@ static void run_product(const heed_kernels *k, const void *args, heed_real *out)
     g[1].c += s.sc;
     g->twin = p->twin;
     k->gemm(k, g);
-    drop_product(&s);
+    kernel_done();
 }
 static void want_product(const void *args, double *out) {
     const product *p = args;
@@ -137,12 +131,11 @@ static void want_product(const void *args, double *out) {
                 if (p->pre) out[size + at] = sum;
                 out[at] = act(p->act, sum);
             }
-    drop_product(&s);
+    kernel_done();
 }
 static void check_product(const char *name, product p) {
     stored s = store_product(&p);
     size_t size = s.sc * (size_t)s.batch * (p.pre ? 2 : 1);
-    drop_product(&s);
     kernel_check(&(kernel_case){name, size, run_product, want_product, &p, 4 + sqrt(p.k)});
 }
 
@@ -237,7 +230,6 @@ TEST(kernels_gemm_finishes_with_bias_and_activation) {
 static void check_bf16(const product *p, const heed_kernels *bf16) {
     stored s = store_product(p);
     size_t size = s.sc * (size_t)s.batch * (p->pre ? 2 : 1);
-    drop_product(&s);
     heed_kernels fp32 = *bf16;
     fp32.bf16 = NULL;
     heed_real *got = calloc(size, sizeof *got), *other = calloc(size, sizeof *got);

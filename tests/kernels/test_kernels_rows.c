@@ -31,9 +31,6 @@ static void run_soft(const heed_kernels *k, const void *args, heed_real *out) {
     (s->log ? k->log_softmax : k->softmax)(k, out, x, &a);
     k->fill(k, out + size, 1, size);
     (s->log ? k->log_softmax_grad : k->softmax_grad)(k, out + size, out, gy, &a);
-    free(mask);
-    free(x);
-    free(gy);
 }
 static void want_soft_row(const soft *s, const int32_t *mask, const heed_real *x,
                           const heed_real *gy, double *y, double *gx) {
@@ -62,9 +59,6 @@ static void want_soft(const void *args, double *out) {
         const int32_t *m = mask ? mask + r / s->mask_div % s->mask_rows * n : NULL;
         want_soft_row(s, m, x + r * n, gy + r * n, out + r * n, out + size + r * n);
     }
-    free(mask);
-    free(x);
-    free(gy);
 }
 TEST(kernels_softmax_family) {
     static const soft softs[] = {{1, 1, 1, 1, 0, false},    {3, 17, 2, 1, 0, false},
@@ -129,9 +123,6 @@ static void run_entropy(const heed_kernels *k, const void *args, heed_real *out)
     k->xent(k, out, loss, x, labels, e->rows, e->c, IGNORE, s, e->weighted ? w : NULL);
     k->fill(k, gx, (heed_real)0.5, size);
     k->xent_grad(k, gx, out, labels, e->rows, e->c, IGNORE, s, e->weighted ? w : NULL, 2);
-    free(labels);
-    free(w);
-    free(x);
 }
 static void want_entropy(const void *args, double *out) {
     const entropy *e = args;
@@ -153,9 +144,6 @@ static void want_entropy(const void *args, double *out) {
         }
         for (size_t i = 0; i < c; i++) gx[i] += 2 * all * p[i];
     }
-    free(labels);
-    free(w);
-    free(x);
 }
 TEST(kernels_cross_entropy) {
     static const entropy all[] = {{1, 1, 0, false},     {3, 17, 0, false},     {65, 65, 0.1, false},
@@ -187,11 +175,9 @@ TEST(kernels_cross_entropy_in_place) {
         for (size_t r = 0; r < e->rows; r++)
             CHECK_CLOSE(loss[1][r], loss[0][r], 3e-6 * (1 + fabs((double)loss[0][r])));
         for (size_t j = 0; j < size; j++) CHECK_CLOSE(z[j], gx[j], 1e-6);
-        free(z);
         free(p);
-        free(w);
         free(gx);
-        free(labels);
+        kernel_done();
     }
 }
 TEST(kernels_cross_entropy_refuses_a_wrong_label) {
@@ -228,10 +214,6 @@ static void run_layer(const heed_kernels *k, const void *args, heed_real *out) {
                   (heed_real)1e-5);
     k->fill(k, gx, (heed_real)0.5, size);
     k->layer_norm_grad(k, gx, gg, gg + c, gy, x, mean, rstd, gain, n->rows, n->c, n->add);
-    free(x);
-    free(gy);
-    free(gain);
-    free(bias);
 }
 static void want_layer_row(const norm *n, size_t r, const heed_real *x, const heed_real *gy,
                            const heed_real *gain, const heed_real *bias, double *out) {
@@ -264,10 +246,6 @@ static void want_layer(const void *args, double *out) {
     heed_real *x = norm_input(n, size), *gy = kernel_numbers(37, size);
     heed_real *gain = kernel_numbers(38, c), *bias = kernel_numbers(39, c);
     for (size_t r = 0; r < n->rows; r++) want_layer_row(n, r, x, gy, gain, bias, out);
-    free(x);
-    free(gy);
-    free(gain);
-    free(bias);
 }
 TEST(kernels_layer_norm) {
     static const norm norms[] = {{1, 3, true, false, true},     {3, 17, false, false, true},
@@ -294,10 +272,6 @@ static void run_batch(const heed_kernels *k, const void *args, heed_real *out) {
     k->fill(k, gx, (heed_real)0.5, size);
     k->batch_norm_grad(k, gx, var + c, var + 2 * c, gy, x, mean, rstd, gain, n->rows, n->c,
                        n->batch, n->add);
-    free(x);
-    free(gy);
-    free(gain);
-    free(bias);
     free(rstd);
 }
 static void want_batch(const void *args, double *out) {
@@ -327,10 +301,6 @@ static void want_batch(const void *args, double *out) {
         stats[2 * c + i] = b;
         stats[3 * c + i] = a;
     }
-    free(x);
-    free(gy);
-    free(gains);
-    free(bias);
 }
 TEST(kernels_batch_norm) {
     static const norm norms[] = {{3, 1, true, true, true},      {17, 3, false, true, true},
@@ -348,14 +318,12 @@ static void run_columns(const heed_kernels *k, const void *args, heed_real *out)
     heed_real *x = kernel_numbers(36, n->rows * (size_t)n->c);
     k->sum_rows(k, out, x, n->rows, n->c);
     k->sum_rows(k, out, x, n->rows, n->c);
-    free(x);
 }
 static void want_columns(const void *args, double *out) {
     const norm *n = args;
     size_t size = n->rows * (size_t)n->c;
     heed_real *x = kernel_numbers(36, size);
     for (size_t i = 0; i < size; i++) out[i % (size_t)n->c] += 2 * (double)x[i];
-    free(x);
 }
 TEST(kernels_sums_of_columns) {
     static const norm sizes[] = {

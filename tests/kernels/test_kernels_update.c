@@ -19,7 +19,6 @@ static void run_rule(const heed_kernels *k, const void *args, heed_real *out) {
     for (int t = 1; t <= 3; t++) {
         heed_real *fresh = kernel_numbers(20 + (uint64_t)t, n);
         memcpy(g, fresh, n * sizeof *g);
-        free(fresh);
         heed_update u = {.lr = (heed_real)0.1,
                          .beta1 = (heed_real)0.9,
                          .beta2 = (heed_real)0.99,
@@ -36,7 +35,6 @@ static void run_rule(const heed_kernels *k, const void *args, heed_real *out) {
         if (r->kind == 'r') k->rmsprop(k, out, g, v, slot, &u, n);
         if (r->kind == 'a') k->adam(k, out, g, m, v, &u, n);
     }
-    free(start);
 }
 
 static void step(const rule *r, int t, double g, double *x, double *m, double *v) {
@@ -65,12 +63,10 @@ static void want_rule(const void *args, double *out) {
     const rule *r = args;
     heed_real *start = kernel_numbers(20, r->n);
     for (size_t i = 0; i < r->n; i++) out[i] = (double)start[i];
-    free(start);
     for (int t = 1; t <= 3; t++) {
         heed_real *g = kernel_numbers(20 + (uint64_t)t, r->n);
         for (size_t i = 0; i < r->n; i++)
             step(r, t, (double)g[i], out + i, out + r->n + i, out + 2 * r->n + i);
-        free(g);
     }
 }
 TEST(kernels_updates_follow_their_formulas) {

@@ -176,16 +176,12 @@ static void run_grad(const heed_kernels *k, const void *args, heed_real *out) {
     bool by_value = heed__act_uses_value(u->f);
     k->activate(k, u->f, y, x, u->n);
     k->activate_grad(k, u->f, out, by_value ? NULL : x, by_value ? y : NULL, gy, u->n);
-    free(x);
     free(y);
-    free(gy);
 }
 static void want_grad(const void *args, double *out) {
     const unary *u = args;
     heed_real *x = unary_input(u), *gy = kernel_numbers(8, u->n);
     for (size_t i = 0; i < u->n; i++) out[i] = slope(u->f, (double)x[i]) * (double)gy[i];
-    free(x);
-    free(gy);
 }
 TEST(kernels_activation_gradients) {
     static const size_t sizes[] = {17, 19, 33, 65, 20001};
@@ -201,13 +197,11 @@ static void run_linear(const heed_kernels *k, const void *args, heed_real *out) 
     k->scale(k, out, x, 3, (heed_real)0.5, n);
     k->axpy(k, out, x, (heed_real)-0.75, n);
     k->copy(k, out + n, out, n);
-    free(x);
 }
 static void want_linear(const void *args, double *out) {
     size_t n = *(const size_t *)args;
     heed_real *x = kernel_numbers(9, n);
     for (size_t i = 0; i < n; i++) out[i] = out[n + i] = 2.25 * (double)x[i] + 0.5;
-    free(x);
 }
 TEST(kernels_scale_axpy_copy) {
     static const size_t sizes[] = {1, 3, 17, 65, 100003};
@@ -261,9 +255,6 @@ static void run_pair(const heed_kernels *k, const void *args, heed_real *out) {
     k->binary(k, p.f, out, a, b, &w);
     k->binary_grad(k, p.f, out + p.size, out + p.size + p.size_a, a, b, gc, &w);
     k->binary_grad(k, p.f, NULL, out + p.size + p.size_a, a, b, gc, &w);
-    free(a);
-    free(b);
-    free(gc);
 }
 static void want_pair(const void *args, double *out) {
     pair p = *(const pair *)args;
@@ -286,9 +277,6 @@ static void want_pair(const void *args, double *out) {
                          : p.f == HEED_BIN_MUL ? g * x
                                                : -g * x / (y * y));
     }
-    free(a);
-    free(b);
-    free(gc);
 }
 TEST(kernels_binary_broadcasts_and_sums_gradients) {
     static const pair pairs[] = {{.shape = {1, 1, 1, 1}},
@@ -317,13 +305,11 @@ static void run_sums(const heed_kernels *k, const void *args, heed_real *out) {
     heed_real *x = kernel_numbers(13, n);
     out[0] = (heed_real)k->sum(k, x, n);
     out[1] = (heed_real)k->sum_squares(k, x, n);
-    free(x);
 }
 static void want_sums(const void *args, double *out) {
     size_t n = *(const size_t *)args;
     heed_real *x = kernel_numbers(13, n);
     for (size_t i = 0; i < n; i++) out[0] += (double)x[i], out[1] += (double)x[i] * (double)x[i];
-    free(x);
 }
 TEST(kernels_sums_of_all) {
     static const size_t sizes[] = {1, 3, 17, 65, 4097, 2000003};
@@ -364,7 +350,6 @@ static void run_drop(const heed_kernels *k, const void *args, heed_real *out) {
     k->dropout(k, out, x, out, p, &drop_random, words, d->n);
     k->dropout_grad(k, out, x, p, words, d->n, true);
     free(words);
-    free(x);
 }
 static void want_drop(const void *args, double *out) {
     const drop *d = args;
@@ -372,7 +357,6 @@ static void want_drop(const void *args, double *out) {
     double p = (double)(heed_real)d->p;
     for (size_t i = 0; i < d->n; i++)
         if (kernel_keeps(&drop_random, i, p)) out[i] = 3 * (double)x[i] / (1 - kernel_dropped(p));
-    free(x);
 }
 TEST(kernels_dropout_draws_the_stream) {
     static const drop drops[] = {{0, 0.5},  {1, 0.5},      {3, 0.1}, {17, 0.9},
@@ -395,9 +379,6 @@ static void run_table(const heed_kernels *k, const void *args, heed_real *out) {
     int32_t *ids = kernel_indices(17, t->rows, VOCABULARY);
     k->embed(k, out, x, ids, t->rows, t->d);
     k->embed_grad(k, out + size, gy, ids, t->rows, t->d);
-    free(x);
-    free(gy);
-    free(ids);
 }
 static void want_table(const void *args, double *out) {
     const table *t = args;
@@ -409,9 +390,6 @@ static void want_table(const void *args, double *out) {
             out[r * d + c] = (double)x[(size_t)ids[r] * d + c];
             out[size + (size_t)ids[r] * d + c] += (double)gy[r * d + c];
         }
-    free(x);
-    free(gy);
-    free(ids);
 }
 TEST(kernels_embed) {
     static const table tables[] = {{1, 1}, {3, 17}, {65, 65}, {2001, 130}};

@@ -1,62 +1,69 @@
-/* The models: names and counts of parameters, what logits depend on, generation, presets. */
+/* The models: how many parameters they have and what these start from, their heads and losses,
+ * presets, and what they refuse. What all of them have in common: test_models_interface.c; values
+ * and training against PyTorch: test_golden_models.c; gradients: `heed gradcheck` in double. */
 #include "built.h"
 
-static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 5e-6;
-
 #define SMALL "layers=2 heads=2 width=8 ff=16 block=6 vocab=11 "
+#define DATA  "image-size=6 channels=2 classes=3 "
+#define VIT   DATA "patch=2 layers=2 heads=2 width=8 ff=16 "
+#define CNN   DATA "width=4 stages=2 "
+#define MLP   DATA "width=8 "
+
+static const double exact = sizeof(heed_real) == 8 ? 1e-12 : 1e-5;
 
 /* ---- parameters ---- */
 
-/* Numbers: PyTorch twins of the benchmark workloads. */
-TEST(models_of_the_benchmarks_have_their_sizes) {
-    check_count(&heed_model_mlm, "mlm-nano", NULL, 169728);
-    check_count(&heed_model_mlm, "mlm-nano-all", NULL, 169728);
-    check_count(&heed_model_mlm, "mlm-small", NULL, 1858304);
-    check_count(&heed_model_gpt, "gpt-tiny", NULL, 809856);
-    check_count(&heed_model_gpt, "gpt-baby", NULL, 10770816);
-    /* 65 x 128, 4 (128 x 256 + 128 x 128 + 3 x 344 x 128 + 2 x 128), 128 */
-    check_count(&heed_model_gpt, "gpt-llama", NULL, 734464);
-    check_count(&heed_model_gpt, "llama-nano", "vocab=79", 97536);
-    check_count(&heed_model_mlp, "mlp-mnist", NULL, 203530);
-    check_count(&heed_model_vit, "vit-tiny28", NULL, 139018);
-    check_count(&heed_model_vit, "vit-cifar", NULL, 2693578);
-}
-
-/* Numbers: BertForMaskedLM and GPT2LMHeadModel of transformers with these sizes. */
-TEST(models_have_the_sizes_of_bert_and_gpt2) {
-    check_count(&heed_model_mlm, "nano", "vocab=100", 115108);
-    check_count(&heed_model_gpt, "nano", "vocab=100", 110592);
-}
-
-TEST(models_name_their_parameters) {
-    static const char *const mlm_names[] = {"embed.token.weight",
-                                            "embed.position.weight",
-                                            "embed.type.weight",
-                                            "embed.norm.bias",
-                                            "encoder.0.attn.qkv.weight",
-                                            "encoder.1.attn.out.bias",
-                                            "encoder.1.norm1.weight",
-                                            "encoder.1.mlp.up.weight",
-                                            "encoder.1.mlp.down.weight",
-                                            "encoder.1.norm2.bias",
-                                            "head.dense.weight",
-                                            "head.norm.weight",
-                                            "head.bias",
-                                            NULL};
-    static const char *const gpt_names[] = {"embed.token.weight",
-                                            "embed.position.weight",
-                                            "decoder.0.attn.qkv.bias",
-                                            "decoder.1.mlp.down.bias",
-                                            "norm.weight",
-                                            "norm.bias",
-                                            NULL};
-    built m = build(&heed_model_mlm, NULL, SMALL), g = build(&heed_model_gpt, NULL, SMALL);
-    for (int i = 0; mlm_names[i]; i++) param(&m, mlm_names[i]);
-    for (int i = 0; gpt_names[i]; i++) param(&g, gpt_names[i]);
-    CHECK(!heed_store_find(m.s, "head.weight") && !heed_store_find(g.s, "head.bias"));
-    CHECK(!heed_store_find(m.s, "norm.weight"));
-    DISCARD(m);
-    DISCARD(g);
+/* Numbers: PyTorch twins of the benchmark workloads, transformers' models of the same sizes, and
+ * formulas by hand for each setting that adds or removes parameters. */
+TEST(models_have_their_numbers_of_parameters) {
+    enum {
+        BLOCK = 16 + 24 * 9 + 8 * 9 + 16 + 16 * 9 + 8 * 17,
+        PATCH = 8 * 2 * 4 + 8,
+        HEAD = 3 * 9
+    };
+    enum { STEM = 4 * 2 * 9 + 8, FIRST = 2 * (4 * 4 * 9 + 8), PROJECTION = 8 * 4 + 16 };
+    enum { SECOND = 8 * 4 * 9 + 16 + 8 * 8 * 9 + 16, STAGES = STEM + FIRST + SECOND + HEAD };
+    static const struct {
+        const heed_model *model;
+        const char *preset, *settings;
+        size_t count;
+    } sizes[] = {
+        {&heed_model_mlm, "mlm-nano", NULL, 169728},
+        {&heed_model_mlm, "mlm-small", NULL, 1858304},
+        {&heed_model_mlm, "nano", "vocab=100", 115108},
+        {&heed_model_gpt, "nano", "vocab=100", 110592},
+        {&heed_model_gpt, "gpt-tiny", NULL, 809856},
+        {&heed_model_gpt, "gpt-baby", NULL, 10770816},
+        {&heed_model_gpt, "gpt-llama", NULL, 734464},
+        {&heed_model_gpt, "llama-nano", "vocab=79", 97536},
+        {&heed_model_mlp, "mlp-mnist", NULL, 203530},
+        {&heed_model_vit, "vit-tiny28", NULL, 139018},
+        {&heed_model_vit, "vit-cifar", NULL, 2693578},
+        {&heed_model_seq2seq, "seq2seq-small", NULL, 1982976},
+        {&heed_model_rnn, "rnn-attn", NULL, 543105},
+        {&heed_model_gpt, NULL, SMALL "tie=false head-bias=true bias=false",
+         11 * 8 + 6 * 8 + 2 * (8 + 24 * 8 + 8 * 8 + 8 + 2 * 16 * 8) + 8 + 11 * 8 + 11},
+        {&heed_model_gpt, NULL, SMALL "positions=sinusoidal attn-out=false",
+         11 * 8 + 2 * (16 + 24 * 9 + 16 + 16 * 9 + 8 * 17) + 16},
+        {&heed_model_mlm, NULL,
+         SMALL "positions=none transform-head=false embed-norm=false token-types=0 "
+               "head-bias=false key-width=3 value-width=2",
+         11 * 8 + 2 * (16 + 2 * (3 + 3 + 2) * 9 + 8 * 5 + 16 + 16 * 9 + 8 * 17)},
+        {&heed_model_vit, NULL, VIT, 8 + PATCH + 10 * 8 + 2 * BLOCK + 16 + HEAD},
+        {&heed_model_vit, NULL, VIT "pool=mean", PATCH + 9 * 8 + 2 * BLOCK + 16 + HEAD},
+        {&heed_model_vit, NULL, VIT "positions=none final-norm=false",
+         8 + PATCH + 2 * BLOCK + HEAD},
+        {&heed_model_vit, NULL, VIT "positions=sinusoidal", 8 + PATCH + 2 * BLOCK + 16 + HEAD},
+        {&heed_model_cnn, NULL, CNN, STAGES + PROJECTION},
+        {&heed_model_cnn, NULL, CNN "residual=false", STAGES},
+        {&heed_model_cnn, NULL, CNN "blocks=2", STAGES + PROJECTION + FIRST + 2 * (8 * 8 * 9 + 16)},
+        /* biases for gains and biases */
+        {&heed_model_cnn, NULL, CNN "batch-norm=false", STAGES + PROJECTION - 4 - 8 - 16 - 8},
+        {&heed_model_mlp, NULL, MLP, 72 * 8 + 16 + 8 * 8 + 16 + 27},
+        {&heed_model_mlp, NULL, MLP "layers=3 batch-norm=false",
+         72 * 8 + 8 + 2 * (8 * 8 + 8) + 27}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        check_count(sizes[i].model, sizes[i].preset, sizes[i].settings, sizes[i].count);
 }
 
 static double deviation(const heed_tensor *x) {
@@ -86,35 +93,50 @@ TEST(models_start_as_published) {
     DISCARD(m);
 }
 
-TEST(models_take_every_setting) {
-    check_count(&heed_model_gpt, NULL, SMALL "tie=false head-bias=true bias=false",
-                0 + 11 * 8 + 6 * 8 + 2 * (8 + 24 * 8 + 8 * 8 + 8 + 2 * 16 * 8) + 8 + 11 * 8 + 11);
-    check_count(&heed_model_gpt, NULL, SMALL "positions=sinusoidal attn-out=false",
-                11 * 8 + 2 * (16 + 24 * 9 + 16 + 16 * 9 + 8 * 17) + 16);
-    check_count(&heed_model_mlm, NULL,
-                SMALL "positions=none transform-head=false embed-norm=false token-types=0 "
-                      "head-bias=false key-width=3 value-width=2",
-                11 * 8 + 2 * (16 + 2 * (3 + 3 + 2) * 9 + 8 * 5 + 16 + 16 * 9 + 8 * 17));
-}
-
-/* ---- logits ---- */
-
-static const int32_t tokens[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
-
-TEST(mlm_head_on_picks_equals_head_on_all) {
-    built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
-    int32_t masked_positions[] = {2, 7, 11};
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    heed_tensor *ids = heed_ids(b.t, tokens, 2, 6);
-    heed_tensor *all = logits_of(&b, (heed_model_input){.x = ids});
-    heed_tensor *rows = heed_input_ids(b.t, masked_positions, 1, (int[]){3});
-    heed_tensor *some = logits_of(&b, (heed_model_input){.x = ids, .masked_positions = rows});
-    CHECK(all && all->dims == 3 && all->shape[1] == 6 && all->shape[2] == 11);
-    CHECK(some && some->dims == 2 && some->shape[0] == 3);
-    for (int i = 0; some && i < 3; i++)
-        CHECK_CLOSE(apart(some->x + 11 * i, all->x + 11 * masked_positions[i], 11), 0, tiny);
+TEST(models_decay_is_of_matrices_alone) {
+    built b = build(&heed_model_vit, NULL, VIT);
+    CHECK(!heed_store_find(b.s, "embed.cls")->decay);
+    CHECK(!heed_store_find(b.s, "embed.position.weight")->decay);
+    CHECK(!heed_store_find(b.s, "embed.patch.bias")->decay);
+    CHECK(!heed_store_find(b.s, "norm.weight")->decay);
+    CHECK(heed_store_find(b.s, "embed.patch.weight")->decay);
+    CHECK(heed_store_find(b.s, "head.weight")->decay);
     DISCARD(b);
 }
+
+TEST(pictures_patches_fit_any_size) {
+    static const int sides[][2] = {{8, 2},    {16, 4},   {28, 7}, {32, 8}, {64, 8},
+                                   {128, 16}, {224, 28}, {13, 1}, {30, 6}, {1, 1}};
+    for (int i = 0; i < 10; i++) {
+        char settings[64];
+        snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
+        built b = build(&heed_model_vit, NULL, settings);
+        CHECK(param(&b, "embed.patch.weight")->shape[2] == sides[i][1]);
+        DISCARD(b);
+    }
+}
+
+/* Where no patch of a good size tiles the picture, there would be thousands of them. */
+TEST(pictures_patches_are_never_thousands) {
+    static const int sides[][2] = {{31, 30}, {61, 60}, {62, 63}, {94, 95}, {97, 96}, {17, 16}};
+    for (int i = 0; i < 6; i++) {
+        char settings[64], hint[32];
+        snprintf(settings, sizeof settings, "image-size=%d channels=1 classes=2", sides[i][0]);
+        snprintf(hint, sizeof hint, "`image-size = %d`,", sides[i][1]);
+        built b = build(&heed_model_vit, NULL, settings);
+        CHECK(heed_ctx_status(b.c) == HEED_USAGE);
+        CHECK_HAS(heed_ctx_error(b.c), hint);
+        heed_clear(b.c);
+        DISCARD(b);
+    }
+    built b = build(&heed_model_vit, NULL, "image-size=31 channels=1 classes=2 patch=1");
+    CHECK(heed_ctx_status(b.c) == HEED_OK); /* asked for */
+    DISCARD(b);
+}
+
+/* ---- what logits are ---- */
+
+static const int32_t tokens[] = {3, 1, 4, 1, 5, 9};
 
 TEST(mlm_types_default_to_zero) {
     built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
@@ -124,40 +146,9 @@ TEST(mlm_types_default_to_zero) {
     heed_tensor *mixed = heed_ids(b.t, (int32_t[]){0, 0, 0, 1, 1, 1}, 1, 6);
     heed_tensor *y = logits_of(&b, (heed_model_input){.x = ids});
     heed_tensor *z = logits_of(&b, (heed_model_input){.x = ids, .types = zero});
-    CHECK_CLOSE(apart(y->x, z->x, y->size), 0, tiny);
+    CHECK_CLOSE(apart(y->x, z->x, y->size), 0, exact);
     z = logits_of(&b, (heed_model_input){.x = ids, .types = mixed});
     CHECK(apart(y->x, z->x, y->size) > 0.01);
-    DISCARD(b);
-}
-
-TEST(mlm_ignores_padding) {
-    built b = build(&heed_model_mlm, NULL, SMALL "init-std=0.5");
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    heed_tensor *pad = heed_ids(b.t, (int32_t[]){1, 1, 1, 1, 0, 0}, 1, 6);
-    heed_tensor *y =
-        logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 6), .pad = pad});
-    heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 4)});
-    CHECK_CLOSE(apart(y->x, z->x, 4 * 11), 0, 4 * tiny);
-    DISCARD(b);
-}
-
-TEST(gpt_does_not_look_ahead) {
-    built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    int32_t other[6] = {3, 1, 4, 1, 7, 0};
-    heed_tensor *y = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 6)});
-    heed_tensor *z = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, other, 1, 6)});
-    CHECK(memcmp(y->x, z->x, 4 * 11 * sizeof(heed_real)) == 0);
-    CHECK(apart(y->x + 4 * 11, z->x + 4 * 11, 11) > 1e-3);
-    DISCARD(b);
-}
-
-TEST(gpt_refuses_more_than_its_block) {
-    built b = build(&heed_model_gpt, NULL, SMALL);
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    CHECK(!logits_of(&b, (heed_model_input){.x = heed_ids(b.t, tokens, 1, 7)}));
-    CHECK_HAS(heed_ctx_error(b.c), "at most 6 positions, found 7");
-    heed_clear(b.c);
     DISCARD(b);
 }
 
@@ -177,76 +168,171 @@ TEST(mlp_is_two_layers) {
             for (int i = 0; i < 3; i++) a += (double)(x[i] * w->x[h * 3 + i]);
             sum += fmax(a, 0) * (double)v->x[o * 4 + h];
         }
-        CHECK_CLOSE(y->x[o], sum, tiny);
+        CHECK_CLOSE(y->x[o], sum, exact);
     }
     DISCARD(b);
 }
 
-/* ---- loss, metrics, training ---- */
-
-static const int32_t gpt_labels[] = {1, 4, 1, 5, 9, -100, 6, 5, 3, 5, 8, -100};
-static const int32_t mlm_picks[] = {1, 4, 8}, mlm_labels[] = {7, 2, 10};
-
-static heed_batch batch_of(const built *b) {
-    heed_batch batch = {.rows = 2, .len = 6, .ids = tokens, .label_bytes = 10};
-    bool causal = b->model == &heed_model_gpt;
-    batch.labels = causal ? gpt_labels : mlm_labels;
-    batch.masked_positions = causal ? NULL : mlm_picks;
-    batch.masked_count = causal ? 0 : 3;
-    return batch;
-}
-
-static void check_learns(const heed_model *model, const char *settings, heed_score *score) {
-    built b = build(model, NULL, settings);
-    heed_batch batch = batch_of(&b);
-    heed_optim_args rate = heed_optim_defaults(&heed_adamw);
-    rate.lr = (heed_real)0.01;
-    heed_optim *o = heed_optim_new(b.s, &heed_adamw, &rate);
-    for (uint64_t i = 0; i < 150 && heed_ctx_status(b.c) == HEED_OK; i++) {
-        heed_tape_begin(b.t, HEED_TRAIN, i);
-        heed_backward(b.t, model->loss(b.self, b.t, &batch));
-        heed_step(o, 1);
-    }
+/* A convolution of 2 layers of 3 tokens sees 5: what is said at the last token does not depend on
+ * the one 5 places before it, and depends on the one 4 places before it. */
+TEST(models_convolution_sees_so_far) {
+    built b = build(&heed_model_textcls, NULL,
+                    SMALL "classes=3 init-std=0.3 encoder=conv kernel=3 causal=true pool=last");
+    int32_t x[3][6] = {{3, 5, 7, 2, 1, 8}, {4, 5, 7, 2, 1, 8}, {3, 6, 7, 2, 1, 8}};
+    heed_tensor *y[3];
     heed_tape_begin(b.t, HEED_EVAL, 0);
-    model->loss(b.self, b.t, &batch);
-    model->metrics(b.self, &batch, score);
+    for (int i = 0; i < 3; i++)
+        y[i] = logits_of(&b, (heed_model_input){.x = heed_ids(b.t, x[i], 1, 6)});
+    CHECK(apart(y[0]->x, y[1]->x, 3) == 0 && apart(y[0]->x, y[2]->x, 3) > 0);
     DISCARD(b);
 }
 
-TEST(models_learn_a_batch_by_heart) {
-    heed_score m = {0}, g = {0};
-    check_learns(&heed_model_mlm, SMALL, &m);
-    CHECK(m.correct == 3 && m.total == 3 && m.top5 == 3 && m.weight == 3 && m.bytes == 0);
-    CHECK(m.loss < 0.1 * 3);
-    check_learns(&heed_model_gpt, SMALL "dropout=0.05", &g);
-    CHECK(g.correct == 10 && g.total == 10 && g.weight == 10 && g.bytes == 10);
-    CHECK(g.loss < 0.5 * 10);
-}
-
-TEST(models_learn_with_other_settings) {
-    static const char *const settings[] = {
-        SMALL "norm=pre final-norm=true tie=false positions=sinusoidal activation=relu",
-        SMALL "attention=explicit key-width=3 value-width=5 beta=2 init-std=0",
-        SMALL "hard=true activation=silu bias=false", SMALL "attn-out=false activation=tanh"};
-    for (int i = 0; i < 4; i++) {
-        heed_score score = {0};
-        check_learns(&heed_model_mlm, settings[i], &score);
-        CHECK(score.correct == 3);
+/* Halved by the first convolution and by each stage but the first, until 8 cells a side. */
+TEST(models_caption_grids_have_at_most_eight_cells_a_side) {
+    static const struct {
+        const char *settings;
+        int side;
+    } sizes[] = {{"image-size=32", 8},           {"image-size=28", 7}, {"image-size=64", 8},
+                 {"image-size=33", 5},           {"image-size=5", 3},  {"image-size=1", 1},
+                 {"image-size=32 stages=1", 16}, {"image-size=48", 6}, {"image-size=224", 7}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char settings[96];
+        snprintf(settings, sizeof settings, "channels=1 filters=1 width=8 vocab=3 %s",
+                 sizes[i].settings);
+        built b = build(&heed_model_caption, NULL, settings);
+        heed_grid grid;
+        CHECK(b.model->grid(b.self, &grid));
+        CHECK(grid.rows == sizes[i].side && grid.cols == sizes[i].side && grid.first == 0);
+        DISCARD(b);
     }
 }
 
-enum { ROWS = 12, LEN = 40 };
+/* ---- heads and losses ---- */
+
+enum { ROWS = 4, WIDTH = 8, NUMBERS = 6 * 6 * 2 };
+
+static heed_real pixel(int i) { return (heed_real)sin(0.7 * i * i + 0.3 * i); }
+
+/* ROWS pictures of noise, each of another kind; classes 0 1 2 0, or 0 1 0 1. */
+static heed_batch batch_of(int classes) {
+    static heed_real x[ROWS * NUMBERS];
+    static int32_t labels[ROWS];
+    for (int i = 0; i < ROWS * NUMBERS; i++) x[i] = pixel(i);
+    for (int i = 0; i < ROWS; i++) labels[i] = i % classes;
+    return (heed_batch){.rows = ROWS, .len = NUMBERS, .x = x, .labels = labels};
+}
+
+static heed_tensor *seen(const built *b) {
+    heed_batch batch = batch_of(2);
+    return logits_of(b,
+                     (heed_model_input){.x = heed_input(b->t, batch.x, 4, (int[]){ROWS, 6, 6, 2})});
+}
+
+#define TWO "image-size=6 channels=2 classes=2 patch=2 layers=1 heads=2 width=8 init-std=0.5 "
+
+static heed_tensor *grown(const built *b, const char *name) {
+    return (heed_tensor *)(uintptr_t)param(b, name);
+}
+
+/* The one neuron's weights are the differences of the two's; everything before is equal by name. */
+static void couple(const built *one, const built *two) {
+    const heed_tensor *w = param(two, "head.weight"), *v = param(two, "head.bias");
+    for (int j = 0; j < WIDTH; j++) grown(one, "head.weight")->x[j] = w->x[WIDTH + j] - w->x[j];
+    grown(one, "head.bias")->x[0] = v->x[1] - v->x[0];
+}
+
+static double loss_and_gradient(const built *b, heed_mode mode, heed_score *score) {
+    heed_batch batch = batch_of(2);
+    heed_tape_begin(b->t, mode, 0);
+    heed_tensor *loss = b->model->loss(b->self, b->t, &batch);
+    if (mode == HEED_TRAIN) heed_backward(b->t, loss);
+    if (mode == HEED_EVAL) b->model->metrics(b->self, &batch, score);
+    return loss ? (double)loss->x[0] : NAN;
+}
+
+TEST(models_one_neuron_agrees_with_two) {
+    for (int smooth = 0; smooth < 2; smooth++) {
+        const char *settings = smooth ? TWO "smoothing=0.2" : TWO;
+        char binary[256];
+        snprintf(binary, sizeof binary, "%s%shead=binary", settings, smooth ? " " : "");
+        built two = build(&heed_model_vit, NULL, settings);
+        built one = build(&heed_model_vit, NULL, binary);
+        heed_score a = {0}, b = {0};
+        grown(&two, "head.bias")->x[1] = (heed_real)0.3;
+        couple(&one, &two);
+        CHECK_CLOSE(loss_and_gradient(&one, HEED_TRAIN, NULL),
+                    loss_and_gradient(&two, HEED_TRAIN, NULL), exact);
+        const heed_tensor *g = param(&one, "embed.patch.weight"),
+                          *h = param(&two, "embed.patch.weight");
+        CHECK(apart(g->g, h->g, g->size) <= exact);
+        CHECK_CLOSE(loss_and_gradient(&one, HEED_EVAL, &a), loss_and_gradient(&two, HEED_EVAL, &b),
+                    exact);
+        CHECK(a.correct == b.correct && a.total == ROWS && b.total == ROWS && a.top5 == ROWS);
+        CHECK_CLOSE(a.loss, b.loss, exact * ROWS);
+        heed_tensor *y = seen(&one);
+        heed_tensor *z = seen(&two);
+        CHECK(y && z && y->shape[1] == 2 && z->shape[1] == 2);
+        for (int i = 0; y && z && i < ROWS; i++)
+            CHECK_CLOSE(y->x[2 * i + 1] - y->x[2 * i], z->x[2 * i + 1] - z->x[2 * i], exact);
+        DISCARD(one);
+        DISCARD(two);
+    }
+}
+
+TEST(models_smoothing_is_of_training_alone) {
+    built plain = build(&heed_model_vit, NULL, TWO),
+          soft = build(&heed_model_vit, NULL, TWO "smoothing=0.2");
+    heed_score a = {0}, b = {0};
+    CHECK(loss_and_gradient(&plain, HEED_EVAL, &a) == loss_and_gradient(&soft, HEED_EVAL, &b));
+    CHECK(fabs(loss_and_gradient(&plain, HEED_TRAIN, NULL) -
+               loss_and_gradient(&soft, HEED_TRAIN, NULL)) > 1e-4);
+    DISCARD(plain);
+    DISCARD(soft);
+}
+
+TEST(models_one_neuron_refuses_a_third_class) {
+    built b = build(&heed_model_vit, NULL, TWO "head=binary");
+    heed_batch batch = batch_of(3);
+    heed_tape_begin(b.t, HEED_TRAIN, 0);
+    CHECK(!b.model->loss(b.self, b.t, &batch));
+    CHECK(heed_ctx_status(b.c) == HEED_DATA);
+    CHECK_HAS(heed_ctx_error(b.c), "found 2");
+    heed_clear(b.c);
+    DISCARD(b);
+}
+
+TEST(models_count_the_label_among_the_first) {
+    built b = build(&heed_model_mlp, NULL,
+                    "image-size=1 channels=1 layers=1 width=1 classes=7 batch-norm=false");
+    heed_real *bias = heed_store_find(b.s, "head.bias")->tensor->x;
+    memset(heed_store_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
+    for (int i = 0; i < 7; i++) bias[i] = (heed_real)(i == 6 ? 5 : 7 - i); /* ranks 7 6 5 4 3 2 5 */
+    int32_t labels[] = {0, 2, 5, 6, 4};
+    heed_real x[5] = {0};
+    heed_batch batch = {.rows = 5, .len = 1, .x = x, .labels = labels};
+    heed_score score = {0};
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    b.model->loss(b.self, b.t, &batch);
+    b.model->metrics(b.self, &batch, &score);
+    /* places 0, 2, 6, 3 (a tie behind class 2), 5 */
+    CHECK(score.correct == 1 && score.top5 == 3 && score.total == 5);
+    DISCARD(b);
+}
+
+/* ---- threads ---- */
+
+enum { TEXTS = 12, LEN = 40 };
 
 /* FNV-1a over all weights after three steps on random tokens. */
 static uint64_t trained_bits(const heed_model *model, int threads) {
-    static int32_t ids[ROWS * LEN], masked_positions[ROWS];
+    static int32_t ids[TEXTS * LEN], masked_positions[TEXTS];
     built b = build_on(threads, model, "nano", "vocab=200 dropout=0.1");
     heed_random r = heed_random_at(2, "ids", 0, 0);
-    for (int i = 0; i < ROWS * LEN; i++) ids[i] = (int32_t)heed_random_below(&r, (uint64_t)i, 200);
-    for (int i = 0; i < ROWS; i++) masked_positions[i] = i * LEN + i;
+    for (int i = 0; i < TEXTS * LEN; i++) ids[i] = (int32_t)heed_random_below(&r, (uint64_t)i, 200);
+    for (int i = 0; i < TEXTS; i++) masked_positions[i] = i * LEN + i;
     heed_batch batch = {
-        .rows = ROWS, .len = LEN, .ids = ids, .labels = ids, .masked_positions = masked_positions};
-    batch.masked_count = ROWS;
+        .rows = TEXTS, .len = LEN, .ids = ids, .labels = ids, .masked_positions = masked_positions};
+    batch.masked_count = TEXTS;
     heed_optim_args rate = heed_optim_defaults(&heed_adamw);
     rate.lr = (heed_real)0.01;
     heed_optim *o = heed_optim_new(b.s, &heed_adamw, &rate);
@@ -274,24 +360,6 @@ TEST(models_train_to_the_same_bits_at_any_thread_count) {
         CHECK(trained_bits(both[i], 2) == one);
         CHECK(trained_bits(both[i], 3) == one);
     }
-}
-
-TEST(models_count_the_label_among_the_first) {
-    built b = build(&heed_model_mlp, NULL,
-                    "image-size=1 channels=1 layers=1 width=1 classes=7 batch-norm=false");
-    heed_real *bias = heed_store_find(b.s, "head.bias")->tensor->x;
-    memset(heed_store_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
-    for (int i = 0; i < 7; i++) bias[i] = (heed_real)(i == 6 ? 5 : 7 - i); /* ranks 7 6 5 4 3 2 5 */
-    int32_t labels[] = {0, 2, 5, 6, 4};
-    heed_real x[5] = {0};
-    heed_batch batch = {.rows = 5, .len = 1, .x = x, .labels = labels};
-    heed_score score = {0};
-    heed_tape_begin(b.t, HEED_EVAL, 0);
-    b.model->loss(b.self, b.t, &batch);
-    b.model->metrics(b.self, &batch, &score);
-    /* places 0, 2, 6, 3 (a tie behind class 2), 5 */
-    CHECK(score.correct == 1 && score.top5 == 3 && score.total == 5);
-    DISCARD(b);
 }
 
 /* ---- presets ---- */
@@ -352,53 +420,71 @@ TEST(models_preset_unknown) {
     heed_close(c);
 }
 
-TEST(models_refuse_wrong_sizes) {
+/* ---- what is refused ---- */
+
+TEST(models_refuse_what_does_not_fit) {
     static const struct {
+        const heed_model *model;
         const char *settings, *part;
-    } wrong[] = {{"vocab=10 heads=7 width=64", "width 64 with 7 heads"},
-                 {"vocab=0", "`vocab`"},
-                 {"vocab=10 attn-out=false value-width=3", "`value-width`"},
-                 {"vocab=16777216 width=1048576", "memory"}};
-    for (int i = 0; i < 4; i++) {
-        built b = build(&heed_model_gpt, NULL, wrong[i].settings);
+    } wrong[] = {
+        {&heed_model_gpt, "vocab=10 heads=7 width=64", "width 64 with 7 heads"},
+        {&heed_model_gpt, "vocab=0", "`vocab`"},
+        {&heed_model_gpt, "vocab=10 attn-out=false value-width=3", "`value-width`"},
+        {&heed_model_gpt, "vocab=16777216 width=1048576", "memory"},
+        {&heed_model_vit, "image-size=28 channels=1 classes=10 patch=5",
+         "divisor of image-size 28 (1, 2, 4, 7, 14, 28), found 5; hint: `patch = 4`"},
+        {&heed_model_vit, "image-size=32 channels=3 classes=10 patch=7", "hint: `patch = 8`"},
+        {&heed_model_vit, "channels=1 classes=10", "`image-size = 28`"},
+        {&heed_model_cnn, "image-size=28 channels=1", "found 28, 1, 0"},
+        {&heed_model_mlp, "image-size=28 channels=1 classes=10 head=binary", "`head = softmax`"},
+        {&heed_model_rnn, "vocab=11 bridge=copy", "`bidirectional = false`"},
+        {&heed_model_seq2seq, "width=8", "expected vocab of at least 1, found 0"},
+        {&heed_model_caption, "channels=3 vocab=9",
+         "expected image-size, channels and vocab of at least 1"},
+        {&heed_model_caption,
+         "image-size=12 channels=2 vocab=11 decoder=transformer attention=none",
+         "hint: `decoder = rnn`"},
+        {&heed_model_textcls, SMALL "classes=3 head=binary", "expected 2 classes, found 3"},
+        {&heed_model_tag, "vocab=5", "found 5 and 0; hint: `vocab`, `classes`"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        built b = build(wrong[i].model, NULL, wrong[i].settings);
         CHECK(heed_ctx_status(b.c) != HEED_OK);
         CHECK_HAS(heed_ctx_error(b.c), wrong[i].part);
         heed_clear(b.c);
         DISCARD(b);
     }
-}
-
-/* ---- gradients ---- */
-
-#ifdef HEED_F64
-static heed_tensor *batch_loss(void *self, heed_tape *t) {
-    const built *b = self;
-    heed_batch batch = batch_of(b);
-    return b->model->loss(b->self, t, &batch);
-}
-
-static void check_gradients(const heed_model *model, const char *settings) {
-    built b = build(model, NULL, settings);
-    shake(b.s);
-    heed_check check = heed_gradcheck_store(b.c, b.s, batch_loss, &b, 1 << 20);
-    CHECK(check.cases == heed_store_count(b.s));
-    if (!(check.error >= 0 && check.error <= 1e-6))
-        test_fail(__FILE__, __LINE__, "%s: gradient off by %.3g at %s", settings, check.error,
-                  check.worst);
+    static const int32_t many[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    built b = build(&heed_model_gpt, NULL, SMALL);
+    heed_tape_begin(b.t, HEED_EVAL, 0);
+    CHECK(!logits_of(&b, (heed_model_input){.x = heed_ids(b.t, many, 1, 7)}));
+    CHECK_HAS(heed_ctx_error(b.c), "at most 6 positions, found 7");
+    heed_clear(b.c);
+    DISCARD(b);
+    b = build(&heed_model_cnn, NULL, CNN);
+    heed_batch batch = batch_of(2);
+    batch.len = 36;
+    heed_tape_begin(b.t, HEED_TRAIN, 0);
+    CHECK(!b.model->loss(b.self, b.t, &batch));
+    CHECK_HAS(heed_ctx_error(b.c), "6 x 6 pixels of 2 channels, found 36 numbers");
+    heed_clear(b.c);
+    DISCARD(b);
+    b = build(&heed_model_rnn, NULL, "width=6 block=8 vocab=11");
+    heed_generation a = {.source = many, .source_count = 9, .prompt = many, .prompt_count = 1};
+    int32_t out[8];
+    CHECK(!heed_generate(b.model, b.self, b.t, &a, out, NULL));
+    CHECK_HAS(heed_ctx_error(b.c), "expected 1 to 8 tokens, found 9");
+    heed_clear(b.c);
+    a.source_count = 3, a.beam = 3, a.temperature = 1;
+    CHECK(!heed_generate(b.model, b.self, b.t, &a, out, NULL));
+    CHECK_HAS(heed_ctx_error(b.c), "found 3 with temperature 1");
+    heed_clear(b.c);
+    DISCARD(b);
+    b = build(&heed_model_caption, NULL, "image-size=12 channels=2 vocab=11 width=8 filters=4");
+    CHECK(!heed_generate(
+        b.model, b.self, b.t,
+        &(heed_generation){.prompt = many, .prompt_count = 1, .source = many, .source_count = 1},
+        out, NULL));
+    CHECK_HAS(heed_ctx_error(b.c), "picture is missing");
+    heed_clear(b.c);
     DISCARD(b);
 }
-
-TEST(models_gradients_of_mlm) {
-    check_gradients(&heed_model_mlm, SMALL "init-std=0.4");
-    check_gradients(&heed_model_mlm, SMALL "init-std=0.4 norm=pre final-norm=true dropout=0.2 "
-                                           "tie=false positions=sinusoidal beta=1.5");
-}
-
-TEST(models_gradients_of_gpt) {
-    check_gradients(&heed_model_gpt, SMALL "init-std=0.4");
-    check_gradients(&heed_model_gpt,
-                    SMALL "init-std=0.4 norm=post activation=silu bias=false dropout=0.1 "
-                          "key-width=3 value-width=5 head-bias=true embed-norm=true");
-    check_gradients(&heed_model_gpt, SMALL "init-std=0 attention=explicit attn-out=false");
-}
-#endif

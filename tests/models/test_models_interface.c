@@ -1,6 +1,7 @@
 /* What every model says about itself: its attention layers are those that a probe finds, its logits
- * have the rows that it names, its steps give the logits of the whole. Each on all cases that the
- * models name for the gradient check. */
+ * have the rows that it names and see neither padding nor later tokens, its steps give the logits
+ * of the whole, and what it generates is the same however it is computed. Each on all cases that
+ * the models name for the gradient check. */
 #include "built.h"
 
 static const double close_enough = sizeof(heed_real) == 8 ? 1e-12 : 2e-5;
@@ -288,20 +289,129 @@ static void check_steps(const built *b) {
 
 TEST(interface_steps_give_the_logits_of_the_whole) { each_case(check_steps); }
 
-/* A model without a source searches as well: the beam's text is at least as probable. */
-TEST(interface_texts_are_searched_by_beam) {
-    built b = build_case(&heed_model_gpt, heed_model_gpt.cases);
-    heed_generated one, many;
-    int32_t x[3], y[3];
-    heed_generation a = {.prompt = tokens, .prompt_count = 2, .count = 3};
-    CHECK(heed_generate(b.model, b.self, b.t, &a, x, &one) && one.count == 3);
-    a.beam = 13;
-    CHECK(heed_generate(b.model, b.self, b.t, &a, y, &many) && many.count == 3);
-    CHECK(many.log_probability >= one.log_probability - 1e-6);
-    DISCARD(b);
-    b = build_case(&heed_model_mlm, heed_model_mlm.cases);
-    CHECK(!heed_generate(b.model, b.self, b.t, &a, y, &many));
+/* ---- what logits see ---- */
+
+/* Texts without their padding, and only the tokens up to one, give the same logits. */
+static void check_unseen(const built *b) {
+    bool target = b->model->data->target,
+         causal = target || (b->model->steps && !b->model->steps->read);
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    if (causal) {
+        heed_model_input in = input_of(b), few = inputs_of(b, b->t, 1);
+        *(target ? &few.target : &few.x) = heed_ids(b->t, target ? targets : tokens, 1, 3);
+        const heed_tensor *y = logits_of(b, in), *z = logits_of(b, few);
+        CHECK(y && z && apart(y->x, z->x, z->size) <= close_enough);
+    }
+    if (reads_pictures(b) || (causal && !target)) return;
+    heed_model_input in = input_of(b), few = inputs_of(b, b->t, 1);
+    in.pad = heed_ids(b->t, (int32_t[]){1, 1, 1, 0, 1, 1, 1, 1}, ROWS, LEN);
+    few.x = heed_ids(b->t, tokens, 1, 3);
+    const heed_tensor *y = logits_of(b, in), *z = logits_of(b, few);
+    CHECK(y && z && apart(y->x, z->x, z->size) <= close_enough);
+}
+
+TEST(interface_logits_see_neither_padding_nor_later_tokens) { each_case(check_unseen); }
+
+/* Each part of the first input matters to its logits, and to no other input's. */
+static void check_seen(const built *b) {
+    if (!b->model->data->ask) return;
+    for (int part = 0; part < 2; part++) {
+        heed_tape_begin(b->t, HEED_EVAL, 0);
+        heed_model_input in = input_of(b), other = input_of(b);
+        if (reads_pictures(b))
+            for (int i = part; i < (int)other.x->size / ROWS; i += 2) other.x->x[i] += 1;
+        else
+            other.x->i[part] += 1;
+        const heed_tensor *y = logits_of(b, in), *z = logits_of(b, other);
+        size_t half = y ? y->size / ROWS : 0;
+        CHECK(y && z && memcmp(y->x, z->x, half * sizeof *y->x) != 0);
+        CHECK(y && z && !memcmp(y->x + half, z->x + half, half * sizeof *y->x));
+    }
+}
+
+TEST(interface_logits_depend_on_their_own_input) { each_case(check_seen); }
+
+/* ---- what is generated ---- */
+
+enum { MOST = 6, SAMPLES = 5 };
+
+static heed_generated made(const built *b, heed_generation a, int32_t *out) {
+    static heed_real pixels[4096];
+    heed_generated about[SAMPLES] = {{0}};
+    a.prompt = targets, a.prompt_count = 1;
+    a.has_end = true, a.end = 2;
+    if (reads_pictures(b)) {
+        const heed_tensor *x = pictures(b, b->t, 1);
+        memcpy(pixels, x->x, x->size * sizeof *pixels);
+        a.picture = pixels, a.picture_size = x->shape[1], a.picture_channels = x->shape[3];
+    } else if (b->model->steps->read) {
+        a.source = tokens, a.source_count = LEN;
+    }
+    if (!a.count)
+        a.count =
+            b->model->steps->length(b->self) < MOST ? b->model->steps->length(b->self) - 1 : MOST;
+    CHECK(heed_generate(b->model, b->self, b->t, &a, out, about));
+    return about[a.samples > 1 ? a.samples - 1 : 0];
+}
+
+/* log p of a text by the logits of the whole. */
+static double probability_of(const built *b, const int32_t *ids, heed_generated about) {
+    int32_t all[MOST + 2] = {targets[0]};
+    double sum = 0;
+    int n = about.count + about.ended;
+    memcpy(all + 1, ids, (size_t)about.count * sizeof *ids);
+    all[about.count + 1] = 2;
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    heed_model_input in = inputs_of(b, b->t, 1);
+    *(b->model->data->target ? &in.target : &in.x) = heed_ids(b->t, all, 1, n);
+    heed_tensor *y = heed_log_softmax(b->t, logits_of(b, in), 1, NULL);
+    for (int i = 0; y && i < n; i++) sum += (double)y->x[y->shape[2] * i + all[i + 1]];
+    return sum;
+}
+
+/* From cached keys, values and states as computed anew for each token; samples at once as each
+ * alone; the probability that is said, which a beam only raises. */
+static void check_generated(const built *b) {
+    if (!b->model->steps) return;
+    heed_tape_begin(b->t, HEED_EVAL, 0);
+    const heed_generation ways[] = {{0},
+                                    {.beam = 4, .length_penalty = 0.6},
+                                    {.temperature = 1, .top_k = 5, .seed = 7, .sample = 1}};
+    int32_t x[MOST * SAMPLES], y[MOST * SAMPLES];
+    for (int i = 0; i < 3; i++) {
+        heed_generation a = ways[i];
+        heed_generated p = made(b, a, x);
+        a.uncached = true;
+        heed_generated q = made(b, a, y);
+        CHECK(p.count == q.count && p.ended == q.ended && p.count <= MOST);
+        CHECK_CLOSE(p.log_probability, q.log_probability, 1e-4);
+        CHECK(!memcmp(x, y, (size_t)p.count * sizeof *x));
+        if (i != 1) CHECK_CLOSE(p.log_probability, probability_of(b, x, p), 1e-4);
+    }
+    heed_generation a = {.count = 3, .temperature = 2, .samples = SAMPLES};
+    heed_generated last = made(b, a, x);
+    a.samples = 1;
+    for (int k = 0; k < SAMPLES; k++, a.sample++) {
+        heed_generated alone = made(b, a, y);
+        CHECK(!memcmp(x + 3 * k, y, (size_t)alone.count * sizeof *y));
+        if (k == SAMPLES - 1)
+            CHECK(alone.count == last.count && alone.log_probability == last.log_probability);
+    }
+    double greedy = made(b, (heed_generation){.count = 3}, x).log_probability;
+    heed_generated wide = made(b, (heed_generation){.count = 3, .beam = 64}, x);
+    CHECK(wide.log_probability >= greedy - 1e-6);
+    CHECK_CLOSE(wide.log_probability, probability_of(b, x, wide), 1e-4);
+}
+
+TEST(interface_texts_are_made_alike_in_every_way) { each_case(check_generated); }
+
+TEST(interface_no_steps_no_texts) {
+    built b = build_case(&heed_model_mlm, heed_model_mlm.cases);
+    int32_t x[3];
+    CHECK(!heed_generate(b.model, b.self, b.t,
+                         &(heed_generation){.prompt = tokens, .prompt_count = 2, .count = 3}, x,
+                         NULL));
     CHECK_HAS(heed_ctx_error(b.c), "model mlm does not generate output step by step");
-    free(b.self);
-    heed_close(b.c);
+    heed_clear(b.c);
+    DISCARD(b);
 }

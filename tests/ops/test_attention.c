@@ -1,4 +1,5 @@
 /* The fused attention against its explicit composition, its masks and selections, its probes. */
+#include "kernels/kernels.h"
 #include "values.h"
 
 #ifdef HEED_F64
@@ -11,8 +12,9 @@ static const double agreement = 1e-5;
 typedef struct {
     int batch, tq, tk;
     int bias_batch, bias_heads; /* 0: no score bias */
-    const char *pad;            /* a '1' per key that is seen, for all items in order; NULL: none */
+    bool pad;                   /* about a third of the keys is hidden, of the last item all */
     heed_attention_args args;
+    bool large; /* scores near 1000, all exact: multiples of 1/16, and a bias */
 } setting;
 
 typedef enum { FUSED, EXPLICIT, STACKED } path;
@@ -36,36 +38,51 @@ static heed_tensor *draw(heed_tape *t, const char *name, int dims, const int *sh
     return heed_want_grad(t, x);
 }
 
+static void make_exact(heed_tensor *x, heed_real add) {
+    for (size_t i = 0; x && i < x->size; i++)
+        x->x[i] = add + (heed_real)(rint(16 * (double)x->x[i]) / 16);
+}
+
 static heed_tensor *pad_of(heed_tape *t, const setting *s) {
     if (!s->pad) return NULL;
-    int32_t pad[256];
-    for (int i = 0; i < s->batch * s->tk; i++) pad[i] = s->pad[i] == '1';
-    return heed_ids(t, pad, s->batch, s->tk);
+    heed_tensor *pad = heed_input_ids(t, NULL, 2, (int[]){s->batch, s->tk});
+    heed_random r = heed_random_at(11, "pad", 0, 0);
+    for (int i = 0; pad && i < s->batch * s->tk; i++)
+        pad->i[i] =
+            heed_random_below(&r, (uint64_t)i, 3) && (s->batch == 1 || i / s->tk < s->batch - 1);
+    return pad;
 }
 
 static heed_tensor *apply(outcome *o, const setting *s, path p, heed_tensor *pad) {
     heed_tensor **in = o->in, *qkv[] = {in[Q], in[K], in[V]};
+    heed_tape *at = heed_at(o->t, "attn");
     if (p == EXPLICIT)
-        return heed_attention_explicit(heed_at(o->t, "attn"), in[Q], in[K], in[V], in[BIAS], pad,
-                                       &s->args);
-    if (p == FUSED)
-        return heed_attention(heed_at(o->t, "attn"), in[Q], in[K], in[V], in[BIAS], pad, &s->args);
+        return heed_attention_explicit(at, in[Q], in[K], in[V], in[BIAS], pad, &s->args);
+    if (p == FUSED) return heed_attention(at, in[Q], in[K], in[V], in[BIAS], pad, &s->args);
     heed_tensor *stack = heed_concat(o->t, 2, 3, qkv);
     return heed_self_attention(heed_at(o->t, "attn"), stack, in[BIAS], pad, &s->args);
 }
 
-/* Forward and backward; probes: patterns to probe with gradients, or NULL. */
-static outcome run(const setting *s, path p, const char *probes) {
+/* Forward and backward; probes: all values are probed with gradients. */
+static bool in_bf16;
+static outcome run(const setting *s, path p, bool probes, const char *isa, int threads) {
     const heed_attention_args *a = &s->args;
-    outcome o = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1})};
+    int shared = a->kv_heads ? a->kv_heads : a->heads;
+    outcome o = {.c = heed_open(&(heed_options){.seed = 5, .isa = isa, .threads = threads})};
+    if (in_bf16) heed_set_precision(o.c, HEED_BF16);
     o.t = heed_tape_new(o.c);
-    if (probes) heed_probe(o.t, probes, true);
+    if (probes) heed_probe(o.t, "attn.*", true);
     heed_tape_begin(o.t, HEED_TRAIN, 9);
     o.in[Q] = draw(o.t, "q", S(s->batch, s->tq, a->heads * a->key));
-    o.in[K] = draw(o.t, "k", S(s->batch, s->tk, a->heads * a->key));
-    o.in[V] = draw(o.t, "v", S(s->batch, s->tk, a->heads * a->value));
+    o.in[K] = draw(o.t, "k", S(s->batch, s->tk, shared * a->key));
+    o.in[V] = draw(o.t, "v", S(s->batch, s->tk, shared * a->value));
     if (s->bias_batch)
         o.in[BIAS] = draw(o.t, "bias", S(s->bias_batch, s->bias_heads, s->tq, s->tk));
+    if (s->large) {
+        make_exact(o.in[Q], 0);
+        make_exact(o.in[K], 0);
+        make_exact(o.in[BIAS], 1000);
+    }
     o.y = apply(&o, s, p, pad_of(o.t, s));
     heed_tensor *gy = o.y ? draw(o.t, "gy", o.y->dims, o.y->shape) : NULL;
     heed_backward_from(o.t, o.y, gy ? gy->x : NULL);
@@ -73,6 +90,7 @@ static outcome run(const setting *s, path p, const char *probes) {
         char name[32];
         snprintf(name, sizeof name, "attn.%s", value_names[i]);
         o.probe[i] = heed_probe_find(o.t, name);
+        CHECK(o.probe[i]);
     }
     return o;
 }
@@ -106,159 +124,163 @@ static void check_outcomes(const outcome *a, const outcome *b, double bar, int l
     }
 }
 
+/* Of a setting (its number is said where something differs): fused as composed, of one stacked
+ * tensor as of three, probed to the bit as not probed, and the same bits for every team. */
+static void check_paths(const setting *s, int number, const char *isa) {
+    outcome e = run(s, EXPLICIT, true, isa, 1), probed = run(s, FUSED, true, isa, 1);
+    outcome plain = run(s, FUSED, false, isa, 1), composed = run(s, EXPLICIT, false, isa, 1);
+    check_outcomes(&probed, &e, agreement, number);
+    check_outcomes(&plain, &probed, 0, number);
+    check_outcomes(&composed, &e, 0, number);
+    for (int threads = 2; threads <= 8; threads += threads == 2 ? 1 : 5) {
+        outcome team = run(s, FUSED, threads == 3, isa, threads);
+        check_outcomes(&team, &probed, 0, number);
+        CLOSE(team.c);
+    }
+    for (int probes = 0; probes < 2 && s->tq == s->tk; probes++) {
+        outcome stacked = run(s, STACKED, probes, isa, 1);
+        check_outcomes(&stacked, &probed, agreement, number);
+        CLOSE(stacked.c);
+    }
+    CLOSE(e.c);
+    CLOSE(probed.c);
+    CLOSE(plain.c);
+    CLOSE(composed.c);
+}
+
 /* Key widths and value widths that differ, queries fewer and more than keys, rows that see nothing,
- * biases that broadcast, every switch. */
+ * biases that broadcast, every switch; blocks of several sizes, of which the first may see no key.
+ */
+#define D(x) ((heed_real)(x))
 static const setting settings[] = {
-    {1, 1, 1, 0, 0, NULL, {.heads = 1, .key = 1, .value = 1}},
-    {2, 4, 4, 0, 0, NULL, {.heads = 2, .key = 3, .value = 5}},
-    {2, 3, 7, 0, 0, NULL, {.heads = 3, .key = 4, .value = 2, .causal = true}},
-    {1, 7, 3, 0, 0, NULL, {.heads = 2, .key = 4, .value = 4, .causal = true}},
-    {3, 4, 4, 0, 0, "111100001010", {.heads = 2, .key = 4, .value = 3}},
-    {3, 4, 4, 0, 0, "111100000101", {.heads = 2, .key = 4, .value = 3, .causal = true}},
-    {2, 3, 5, 1, 1, NULL, {.heads = 2, .key = 2, .value = 3}},
-    {2, 3, 5, 1, 2, NULL, {.heads = 2, .key = 2, .value = 3}},
-    {2, 3, 5, 2, 1, NULL, {.heads = 2, .key = 2, .value = 3, .causal = true}},
-    {2, 3, 5, 2, 2, "1101100111", {.heads = 2, .key = 2, .value = 3, .has_beta = true, .beta = 3}},
-    {2, 6, 6, 0, 0, NULL, {.heads = 2, .key = 2, .value = 3, .has_beta = true, .beta = 0}},
-    {2, 6, 6, 0, 0, NULL, {.heads = 2, .key = 4, .value = 4, .dropout = (heed_real)0.3}},
+    {1, 1, 1, 0, 0, false, {.heads = 1, .key = 1, .value = 1}},
+    {2, 4, 4, 0, 0, false, {.heads = 2, .key = 3, .value = 5}},
+    {2, 3, 7, 0, 0, false, {.heads = 3, .key = 4, .value = 2, .causal = true}},
+    {1, 7, 3, 0, 0, false, {.heads = 2, .key = 4, .value = 4, .causal = true}},
+    {3, 4, 4, 0, 0, true, {.heads = 2, .key = 4, .value = 3}},
+    {3, 4, 4, 0, 0, true, {.heads = 2, .key = 4, .value = 3, .causal = true}},
+    {2, 3, 5, 1, 1, false, {.heads = 2, .key = 2, .value = 3}},
+    {2, 3, 5, 1, 2, false, {.heads = 2, .key = 2, .value = 3}},
+    {2, 3, 5, 2, 1, false, {.heads = 2, .key = 2, .value = 3, .causal = true}},
+    {2, 3, 5, 2, 2, true, {.heads = 2, .key = 2, .value = 3, .has_beta = true, .beta = 3}},
+    {2, 6, 6, 0, 0, false, {.heads = 2, .key = 2, .value = 3, .has_beta = true, .beta = 0}},
+    {2, 6, 6, 0, 0, false, {.heads = 2, .key = 4, .value = 4, .dropout = D(0.3)}},
+    {2, 5, 5, 1, 2, true, {.heads = 2, .key = 4, .value = 4, .dropout = D(0.5), .causal = true}},
+    {2, 5, 6, 0, 0, false, {.heads = 2, .key = 4, .value = 3, .hard = true}},
+    {2, 70, 3, 1, 2, true, {.heads = 2, .key = 5, .value = 17, .causal = true}},
+    {2, 33, 65, 0, 0, false, {.heads = 2, .key = 16, .value = 8, .causal = true}},
+    {1, 130, 130, 0, 0, false, {.heads = 1, .key = 32, .value = 32, .causal = true}},
+    {1, 200, 333, 0, 0, false, {.heads = 2, .key = 33, .value = 70, .causal = true}},
+    {2, 64, 64, 0, 0, false, {.heads = 2, .key = 32, .value = 20, .causal = true}},
+    {2, 150, 170, 0, 0, false, {.heads = 2, .key = 32, .value = 20, .causal = true}},
+    {1, 300, 300, 0, 0, false, {.heads = 2, .key = 32, .value = 20, .causal = true}},
+    {2, 64, 64, 0, 0, false, {.heads = 3, .key = 16, .value = 16, .dropout = D(0.1)}},
+    {2, 1, 65, 0, 0, false, {.heads = 3, .key = 3, .value = 40}},
+    {2, 65, 17, 0, 0, false, {.heads = 3, .key = 40, .value = 1}},
+    {3, 33, 50, 0, 0, true, {.heads = 2, .key = 8, .value = 12, .causal = true}},
+    {3, 35, 41, 3, 6, false, {.heads = 6, .kv_heads = 1, .key = 5, .value = 9}},
+    {3,
+     35,
+     41,
+     1,
+     6,
+     false,
+     {.heads = 6, .kv_heads = 2, .key = 5, .value = 9, .causal = true, .dropout = D(0.3)}},
+    {2, 20, 35, 0, 0, true, {.heads = 2, .key = 16, .value = 8, .hard = true}},
+    {2,
+     20,
+     35,
+     0,
+     0,
+     false,
+     {.heads = 2, .key = 16, .value = 8, .hard = true, .causal = true, .dropout = D(0.25)}},
     {2,
      5,
-     5,
-     1,
-     2,
-     "1111000000",
-     {.heads = 2, .key = 4, .value = 4, .dropout = (heed_real)0.5, .causal = true}},
-    {2, 5, 6, 0, 0, NULL, {.heads = 2, .key = 4, .value = 3, .hard = true}},
-    {2,
-     5,
-     5,
-     2,
-     1,
-     "1110100000",
-     {.heads = 2, .key = 4, .value = 3, .hard = true, .causal = true, .dropout = (heed_real)0.2}},
-    {2, 70, 3, 1, 2, "101000", {.heads = 2, .key = 5, .value = 17, .causal = true}},
-    {1,
      70,
-     70,
-     1,
-     1,
-     NULL,
-     {.heads = 3, .key = 7, .value = 20, .causal = true, .hard = true, .dropout = (heed_real)0.2}},
-    {2, 33, 65, 0, 0, NULL, {.heads = 2, .key = 16, .value = 8, .causal = true}},
-    {1, 130, 130, 0, 0, NULL, {.heads = 1, .key = 32, .value = 32, .causal = true}},
+     0,
+     0,
+     true,
+     {.heads = 1, .key = 4, .value = 4, .hard = true, .has_beta = true, .beta = 0}},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-TEST(attention_fused_is_explicit) {
-    for (int i = 0; i < SETTINGS; i++) {
-        outcome a = run(&settings[i], FUSED, NULL), b = run(&settings[i], EXPLICIT, NULL);
-        check_outcomes(&a, &b, agreement, i);
-        CLOSE(a.c);
-        CLOSE(b.c);
-    }
-}
-
-TEST(attention_stacked_is_fused) {
-    for (int i = 0; i < SETTINGS; i++) {
-        if (settings[i].tq != settings[i].tk) continue;
-        outcome a = run(&settings[i], STACKED, NULL), b = run(&settings[i], FUSED, NULL);
-        check_outcomes(&a, &b, agreement, i);
-        CLOSE(a.c);
-        CLOSE(b.c);
-    }
-}
-
-TEST(attention_probes_of_all_paths_agree) {
-    for (int i = 0; i < SETTINGS; i++) {
-        outcome a = run(&settings[i], FUSED, "attn.*"), b = run(&settings[i], EXPLICIT, "attn.*");
-        for (int p = 0; p < PROBES; p++) CHECK(a.probe[p] && b.probe[p]);
-        check_outcomes(&a, &b, agreement, i);
-        if (settings[i].tq == settings[i].tk) {
-            outcome s = run(&settings[i], STACKED, "attn.*");
-            check_outcomes(&s, &a, agreement, i);
-            CLOSE(s.c);
+TEST(attention_paths_probes_and_teams_agree) {
+    for (const char *const *isa = heed__kernels_available(); *isa; isa++) {
+        for (int i = 0; i < SETTINGS; i++) check_paths(&settings[i], i, *isa);
+        for (int i = 0; i < 16; i++) { /* the first blocks of queries see no key */
+            setting s = {
+                2, 70, 5, i & 1, 2, i & 2, {.heads = 2, .key = 3, .value = 4, .causal = true}};
+            s.args.hard = i & 4;
+            s.args.dropout = i & 8 ? D(0.4) : 0;
+            check_paths(&s, 100 + i, *isa);
         }
-        CLOSE(a.c);
-        CLOSE(b.c);
+        for (int i = 0; i < 16; i++) { /* weights of 50 keys are kept for backward, of 90 not */
+            setting s = {2,
+                         40,
+                         i & 1 ? 90 : 50,
+                         1 + i % 2,
+                         1 + i / 2 % 2,
+                         i & 4,
+                         {.heads = 2, .key = 4, .value = 8},
+                         true};
+            s.args.causal = i & 2;
+            s.args.hard = i == 9;
+            s.args.dropout = i & 8 ? D(0.3) : 0;
+            s.args.has_beta = true, s.args.beta = 2;
+            check_paths(&s, 200 + i, *isa);
+        }
     }
 }
 
-TEST(attention_probing_changes_nothing) {
-    for (int i = 0; i < SETTINGS; i++)
-        for (path p = FUSED; p <= (settings[i].tq == settings[i].tk ? STACKED : EXPLICIT); p++) {
-            outcome a = run(&settings[i], p, "*"), b = run(&settings[i], p, NULL);
-            check_outcomes(&a, &b, 0, i);
-            CLOSE(a.c);
-            CLOSE(b.c);
+/* In bf16 each array is within a few roundings of the result in fp32, and does round. */
+TEST(attention_in_bf16_is_near_that_in_fp32) {
+    static const setting shapes[] = {
+        {2, 70, 70, 0, 0, false, {.heads = 2, .key = 32, .value = 32, .causal = true}},
+        {2, 41, 97, 2, 2, true, {.heads = 2, .key = 40, .value = 33}},
+        {1,
+         64,
+         64,
+         0,
+         0,
+         false,
+         {.heads = 4, .kv_heads = 2, .key = 32, .value = 64, .dropout = D(0.2)}},
+        {1, 90, 66, 0, 0, false, {.heads = 1, .key = 32, .value = 32, .causal = true}}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const setting *s = &shapes[i];
+        outcome want = run(s, FUSED, false, NULL, 1), got[2];
+        if (!heed_set_precision(want.c, HEED_BF16)) { /* not on this CPU */
+            heed_close(want.c);
+            return;
         }
-}
-
-/* In eval mode, too, the weights are there: rows sum to 1, and weights V is the output. */
-TEST(attention_weights_are_the_ones_used) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_probe(t, "*.weights", false);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_attention_args args = {.heads = 2, .key = 3, .value = 2, .dropout = (heed_real)0.5};
-    heed_tensor *q = draw(t, "q", S(2, 3, 6)), *k = draw(t, "k", S(2, 5, 6));
-    heed_tensor *v = draw(t, "v", S(2, 5, 4));
-    heed_tensor *y = heed_attention(heed_at(t, "b.0"), q, k, v, NULL, NULL, &args);
-    const heed_tensor *w = heed_probe_find(t, "b.0.weights");
-    CHECK(w && heed_probe_count(t) == 1 && w->size == 2 * 2 * 3 * 5);
-    for (int row = 0; row < 12; row++) {
-        int item = row / 6, head = row / 3 % 2, i = row % 3;
-        double sum = 0, mix[2] = {0};
-        for (int j = 0; j < 5; j++) {
-            double p = (double)w->x[row * 5 + j];
-            sum += p;
-            for (int d = 0; d < 2; d++)
-                mix[d] += p * (double)v->x[(item * 5 + j) * 4 + head * 2 + d];
+        for (int team = 0; team < 2; team++) {
+            in_bf16 = true;
+            got[team] = run(s, FUSED, false, NULL, team ? 3 : 1);
+            in_bf16 = false;
         }
-        CHECK_CLOSE(sum, 1, 1e-6);
-        for (int d = 0; d < 2; d++)
-            CHECK_CLOSE(y->x[(item * 3 + i) * 4 + head * 2 + d], mix[d], 1e-6);
+        check_outcomes(&got[0], &want, 0.02, (int)i);
+        check_outcomes(&got[1], &got[0], 0, (int)i);
+        CHECK(memcmp(got[0].y->x, want.y->x, want.y->size * sizeof(heed_real)) != 0);
+        CLOSE(got[0].c);
+        CLOSE(got[1].c);
+        CLOSE(want.c);
     }
-    CLOSE(c);
 }
 
 /* What a padded or future key holds is of no consequence, and gets no gradient. */
 TEST(attention_ignores_hidden_keys) {
-    const setting s = {2, 3, 3, 0, 0, "110100", {.heads = 1, .key = 2, .value = 2, .causal = true}};
-    outcome o = run(&s, FUSED, NULL);
-    heed_real before[12];
-    memcpy(before, o.y->x, sizeof before);
-    for (int i = 4; i < 6; i++) /* item 0, token 2 */
-        CHECK(o.in[K]->g[i] == 0 && o.in[V]->g[i] == 0);
-    heed_tape_begin(o.t, HEED_TRAIN, 9);
-    heed_tensor *q = draw(o.t, "q", S(2, 3, 2)), *k = draw(o.t, "k", S(2, 3, 2));
-    heed_tensor *v = draw(o.t, "v", S(2, 3, 2));
-    for (int i = 4; i < 6; i++) k->x[i] = v->x[i] = 50;
-    heed_tensor *y = heed_attention(o.t, q, k, v, NULL, pad_of(o.t, &s), &s.args);
-    check_same("outputs", __LINE__, y->x, before, 12, 0);
-    CLOSE(o.c);
-}
-
-/* A query that sees no key. */
-TEST(attention_of_nothing_is_zero_with_zero_gradients) {
-    const setting s = {2, 2, 2, 1, 1, "1100", {.heads = 2, .key = 2, .value = 2}};
-    for (path p = FUSED; p <= STACKED; p++) {
-        outcome o = run(&s, p, NULL);
-        for (int i = 8; i < 16; i++) {
-            CHECK(o.y->x[i] == 0);
-            for (int in = Q; in <= V; in++) CHECK(o.in[in]->g[i] == 0);
-        }
-        CHECK(o.y->x[0] != 0 && o.in[Q]->g[0] != 0);
-        CLOSE(o.c);
-    }
-}
-
-TEST(attention_without_temperature_is_the_mean) {
     heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    const heed_attention_args args = {.heads = 1, .key = 2, .value = 1, .has_beta = true};
-    heed_tensor *q = draw(t, "q", S(1, 1, 2)), *k = draw(t, "k", S(1, 4, 2));
-    heed_tensor *v = REALS(t, S(1, 4, 1), 1, 2, 3, 10);
-    CHECK_VALUES(heed_attention(t, q, k, v, NULL, NULL, &args), tiny, 4);
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    const heed_attention_args args = {.heads = 1, .key = 2, .value = 2, .causal = true};
+    heed_tensor *y[2], *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 0, 0}, 2, 3);
+    for (int changed = 0; changed < 2; changed++) {
+        heed_tensor *q = draw(t, "q", S(2, 3, 2)), *k = draw(t, "k", S(2, 3, 2));
+        heed_tensor *v = draw(t, "v", S(2, 3, 2));
+        for (int i = 4; i < 6 && changed; i++) k->x[i] = v->x[i] = 50; /* item 0, token 2 */
+        y[changed] = heed_attention(t, q, k, v, NULL, pad, &args);
+        CHECK(heed_backward_from(t, y[changed], draw(t, "gy", S(2, 3, 2))->x));
+        for (int i = 4; i < 6; i++) CHECK(k->g[i] == 0 && v->g[i] == 0);
+    }
+    check_same("outputs", __LINE__, y[1]->x, y[0]->x, 12, 0);
     CLOSE(c);
 }
 

@@ -1,133 +1,94 @@
-/* What each op computes, on cases small enough to check by hand, and what it refuses: elementwise
- * ops, products, softmax, normalisation, dropout. */
+/* What golden values, gradient checks and random shapes (test_golden.c, test_gradcheck.c,
+ * test_ops_dims.c) do not show of the ops: ties, values that are no numbers, views, what is drawn
+ * at random, gradients that share memory, and what each op refuses, with its words. */
 #include "values.h"
 
-/* ---- elementwise ---- */
+/* ---- ties, and what is no number ---- */
 
-TEST(ops_binary_broadcast_as_numpy) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *a = REALS(t, S(2, 1, 3), 1, 2, 3, 4, 5, 6), *b = REALS(t, S(2, 1), 10, 20);
-    heed_tensor *y = heed_add(t, a, b);
-    CHECK(y->dims == 3 && y->shape[0] == 2 && y->shape[1] == 2 && y->shape[2] == 3);
-    CHECK_VALUES(y, tiny, 11, 12, 13, 21, 22, 23, 14, 15, 16, 24, 25, 26);
-    CHECK_VALUES(heed_sub(t, b, REALS(t, SCALAR, 1)), tiny, 9, 19);
-    CHECK_VALUES(heed_mul(t, a, REALS(t, S(3), 1, 0, -1)), tiny, 1, 0, -3, 4, 0, -6);
-    CHECK_VALUES(heed_div(t, REALS(t, S(1), 12), a), tiny, 12, 6, 4, 3, 2.4, 2);
-    CLOSE(c);
-}
-
-TEST(ops_binary_gradients_sum_where_they_broadcast) {
+TEST(ops_take_the_first_of_equals) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *a = heed_want_grad(t, REALS(t, S(2, 2), 1, 2, 3, 4));
-    heed_tensor *b = heed_want_grad(t, REALS(t, S(2), 5, 6));
-    heed_backward(t, heed_sum(t, heed_mul(t, a, b)));
-    CHECK_GRADS(a, tiny, 5, 6, 5, 6);
-    CHECK_GRADS(b, tiny, 4, 6);
+    heed_tensor *x = REALS(t, S(3, 3), 1, 3, 3, 2, 2, 2, 0, -1, 5);
+    CHECK_VALUES(heed_hardmax(t, x, 2, NULL), 0, 0, 1, 0, 1, 0, 0, 0, 0, 1);
+    CHECK_VALUES(heed_hardmax(t, x, 2, IDS(t, S(3), 0, 1, 1)), 0, 0, 1, 0, 0, 1, 0, 0, 0, 1);
+    x = heed_want_grad(t, REALS(t, S(2, 3), 1, 5, 5, 4, 4, -6));
+    heed_tensor *top = heed_max_dim(t, x, 1);
+    CHECK_VALUES(top, 0, 5, 4);
+    CHECK(heed_backward_from(t, top, (heed_real[]){2, 3}));
+    CHECK_GRADS(x, 0, 0, 2, 0, 3, 0, 0);
+    CHECK(isnan((double)heed_max_dim(t, REALS(t, S(3), 1, NAN, 2), 0)->x[0]));
+    x = heed_want_grad(t, REALS(t, S(1, 2, 4, 1), 3, 1, 2, 7, 3, 3, 7, 7));
+    top = heed_max_pool(t, x, &(heed_pool_args){.size = {2, 2}});
+    CHECK_VALUES(top, 0, 3, 7);
+    CHECK(heed_backward(t, heed_sum(t, top)));
+    CHECK_GRADS(x, 0, 1, 0, 0, 1, 0, 0, 0, 0);
+    x = heed_want_grad(t, REALS(t, S(1, 2, 4, 1), 1, NAN, 5, 2, 9, NAN, 4, 3));
+    top = heed_max_pool(t, x, &(heed_pool_args){.size = {2, 2}});
+    CHECK(isnan(top->x[0]) && top->x[1] == 5);
+    CHECK(heed_backward(t, heed_sum(t, top)));
+    CHECK_GRADS(x, 0, 0, 1, 1, 0, 0, 0, 0, 0);
     CLOSE(c);
 }
 
-TEST(ops_one_tensor_on_both_sides) {
+/* A confident right answer still has a loss, exp(-40); a hidden row has none at all. */
+TEST(ops_losses_at_their_ends) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *x = heed_want_grad(t, REALS(t, S(2), 3, -4));
-    heed_backward(t, heed_sum(t, heed_mul(t, x, x)));
-    CHECK_GRADS(x, tiny, 6, -8);
+    heed_tensor *x = heed_want_grad(t, REALS(t, S(4), 1000, -1000, 0, 40));
+    heed_tensor *loss = heed_bce(t, x, REALS(t, S(4), 1, 1, 0.5, 1));
+    CHECK_VALUES(loss, tiny, (1000 + log(2)) / 4);
+    CHECK(heed_backward(t, loss));
+    CHECK_GRADS(x, tiny, 0, -0.25, 0, 0);
+    heed_tensor *sure = heed_bce(t, REALS(t, S(1), 40), REALS(t, S(1), 1));
+    CHECK_CLOSE(sure->x[0] / (heed_real)exp(-40), 1, 1e-5);
+    x = heed_want_grad(t, REALS(t, S(2, 2), 1, 2, 3, 4));
+    loss = heed_xent(t, x, IDS(t, S(2), -100, -100), NULL);
+    CHECK_VALUES(loss, 0, 0);
+    CHECK(heed_backward(t, loss));
+    CHECK_GRADS(x, 0, 0, 0, 0, 0);
+    heed_xent_args second = {.ignore = 1, .has_ignore = true}, padding = {.has_ignore = true};
+    double of_first = log(1 + exp(-1));
+    CHECK_VALUES(heed_xent(t, x, IDS(t, S(2), 1, 0), &padding), tiny, of_first);
+    CHECK_VALUES(heed_xent(t, x, IDS(t, S(2), 1, 0), &second), tiny, of_first + 1);
     CLOSE(c);
 }
 
-TEST(ops_binary_refuse_shapes_that_do_not_broadcast) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *a = heed_input(t, NULL, S(2, 3)), *b = heed_input(t, NULL, S(4));
-    REFUSED(heed_add(heed_at(t, "block.0"), a, b),
-            "add at block.0: (2,3) x (4): sizes 3 and 4 do not broadcast");
-    REFUSED(heed_mul(t, a, IDS(t, S(3), 1, 2, 3)), "input 1 must hold reals, not indices");
-    REFUSED(heed_add(t, a, NULL), "input 1 is NULL");
-    CLOSE(c);
-}
+/* ---- views ---- */
 
-TEST(ops_activations) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(3), -1, 0, 1), *p = REALS(t, S(3), 0.25, 1, 4);
-    CHECK_VALUES(heed_relu(t, x), tiny, 0, 0, 1);
-    CHECK_VALUES(heed_gelu(t, x), tiny, -0.158655253931457, 0, 0.841344746068543);
-    CHECK_VALUES(heed_gelu_tanh(t, x), tiny, -0.15880800939172324, 0, 0.8411919906082768);
-    CHECK_VALUES(heed_silu(t, x), tiny, -0.268941421369995, 0, 0.731058578630005);
-    CHECK_VALUES(heed_tanh(t, x), tiny, -0.761594155955765, 0, 0.761594155955765);
-    CHECK_VALUES(heed_sigmoid(t, x), tiny, 0.268941421369995, 0.5, 0.731058578630005);
-    CHECK_VALUES(heed_exp(t, x), tiny, 0.367879441171442, 1, 2.718281828459045);
-    CHECK_VALUES(heed_log(t, p), tiny, -1.386294361119891, 0, 1.386294361119891);
-    CHECK_VALUES(heed_sqrt(t, p), tiny, 0.5, 1, 2);
-    CHECK_VALUES(heed_activate(t, x, HEED_IDENTITY), 0, -1, 0, 1);
-    REFUSED(heed_activate(t, x, (heed_act)77), "no activation 77");
-    CLOSE(c);
-}
-
-TEST(ops_scale_clamp_where) {
+TEST(ops_views_share_memory) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *x = heed_want_grad(t, REALS(t, S(4), -2, -1, 0.5, 3));
-    heed_tensor *y = heed_clamp(t, x, -1, 1);
-    CHECK_VALUES(y, 0, -1, -1, 0.5, 1);
-    CHECK_VALUES(heed_scale(t, x, 2, 1), 0, -3, -1, 2, 7);
-    heed_tensor *z = heed_where(t, IDS(t, S(2, 1), 1, 0), y, REALS(t, SCALAR, 9));
-    CHECK_VALUES(z, 0, -1, -1, 0.5, 1, 9, 9, 9, 9);
-    heed_backward(t, heed_sum(t, z));
-    CHECK_GRADS(x, 0, 0, 1, 1, 0); /* the ends of the range are inside */
-    REFUSED(heed_clamp(t, x, 1, -1), "lo 1 is above hi -1");
-    REFUSED(heed_where(t, x, x, x), "input 0 must hold indices, not reals");
-    CLOSE(c);
-}
-
-TEST(ops_stop_gradient) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *x = heed_want_grad(t, REALS(t, S(2), 3, 5));
+    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, 5, 6, 7, 8), *part[2];
+    heed_tensor *y = heed_reshape(t, x, S(-1, 2));
+    CHECK(y->x == x->x && y->dims == 2 && y->shape[0] == 4 && y->shape[1] == 2);
+    CHECK(heed_reshape(t, REALS(t, S(1), 4), 0, NULL)->dims == 0);
+    CHECK(heed_slice(t, x, 0, 1, 1)->x == x->x + 4);
+    CHECK(heed_split(t, x, 0, 2, part) && part[1]->x == x->x + 4);
+    CHECK(heed_dropout(t, x, 0)->x == x->x);
+    x = heed_want_grad(t, REALS(t, S(2), 3, 5));
     heed_tensor *still = heed_stop_gradient(heed_at(t, "cut"), x);
-    CHECK_VALUES(still, 0, 3, 5);
-    heed_backward(t, heed_sum(t, heed_mul(t, x, still)));
-    CHECK_GRADS(x, 0, 3, 5);
-    heed_tensor *only = heed_sum(t, heed_stop_gradient(t, x));
-    CHECK(!heed_backward(t, only));
+    CHECK(!heed_backward(t, heed_sum(t, still)));
     CHECK_HAS(heed_ctx_error(c), "no tensor that requires a gradient");
     heed_clear(c);
     CLOSE(c);
 }
 
+/* Views of views, their base used beside them, and all through ops that copy. */
+TEST(ops_gradients_through_views_add_up) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    heed_tensor *x = heed_want_grad(t, REALS(t, S(4), 1, 2, 3, 4));
+    heed_tensor *y = heed_scale(t, x, 2, 0); /* 2 4 6 8 */
+    heed_tensor *square = heed_reshape(t, y, S(2, 2)), *low = heed_slice(t, square, 0, 1, 1);
+    heed_tensor *a = heed_sum(t, heed_mul(t, low, low));          /* y3^2 + y4^2 */
+    heed_tensor *b = heed_sum(t, heed_mul(t, y, y));              /* sum y^2 */
+    heed_tensor *d = heed_sum(t, heed_slice(t, square, 1, 0, 1)); /* y1 + y3 */
+    heed_backward(t, heed_add(t, heed_add(t, a, b), d));
+    CHECK_GRADS(x, tiny, 2 * (4 + 1), 2 * 8, 2 * (12 + 12 + 1), 2 * (16 + 16));
+    CLOSE(c);
+}
+
 /* ---- products ---- */
-
-TEST(ops_matmul_in_three_forms) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *a = REALS(t, S(2, 3), 1, 2, 3, 4, 5, 6), *b = REALS(t, S(3, 2), 1, 0, 2, 1, 0, 3);
-    CHECK_VALUES(heed_matmul(t, a, b), tiny, 5, 11, 14, 23);
-    CHECK_VALUES(heed_matmul_nt(t, a, a), tiny, 14, 32, 32, 77);
-    CHECK_VALUES(heed_matmul_tn(t, b, b), tiny, 5, 2, 2, 10);
-    heed_tensor *batch = REALS(t, S(2, 1, 2), 1, 1, 2, -1), *one = REALS(t, S(2, 2), 1, 2, 3, 4);
-    heed_tensor *y = heed_matmul(t, batch, one);
-    CHECK(y->dims == 3 && y->shape[0] == 2 && y->shape[1] == 1);
-    CHECK_VALUES(y, tiny, 4, 6, -1, 0);
-    CHECK_VALUES(heed_matmul_nt(t, one, batch), tiny, 3, 7, 0, 2);
-    CLOSE(c);
-}
-
-TEST(ops_matmul_names_what_does_not_fit) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = heed_input(t, NULL, S(16, 32, 64)), *w = heed_input(t, NULL, S(65, 128));
-    REFUSED(heed_matmul(heed_at(t, "encoder.0.mlp.up"), x, w),
-            "matmul at encoder.0.mlp.up: (16,32,64) x (65,128): inner 64 != 65");
-    REFUSED(heed_matmul(t, x, heed_input(t, NULL, S(15, 64, 2))), "the batches differ");
-    REFUSED(heed_matmul(t, x, heed_input(t, NULL, S(64))), "at least 2 dims");
-    REFUSED(heed_affine(heed_at(t, "head"), x, heed_input(t, NULL, S(128, 65)), NULL),
-            "affine at head: (16,32,64) x (128,65): inner 64 != 65");
-    REFUSED(heed_affine(t, x, heed_input(t, NULL, S(8, 64)), heed_input(t, NULL, S(9))),
-            "(8,64) x (9): the bias is not (8)");
-    CLOSE(c);
-}
 
 TEST(ops_affine_act_is_affine_then_act) {
     heed_ctx *c;
@@ -182,131 +143,25 @@ TEST(ops_affine_adds_the_gradient_of_many_rows) {
     }
 }
 
-/* ---- softmax ---- */
-
-TEST(ops_softmax_with_temperature_and_mask) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(3), 1, 2, 3);
-    CHECK_VALUES(heed_softmax(t, x, 1, NULL), tiny, 0.09003057317038, 0.244728471054798,
-                 0.665240955774822);
-    CHECK_VALUES(heed_softmax(t, x, 0, NULL), tiny, 1.0 / 3, 1.0 / 3, 1.0 / 3);
-    CHECK_VALUES(heed_softmax(t, x, 100, NULL), tiny, 0, 0, 1);
-    CHECK_VALUES(heed_softmax(t, x, 1, IDS(t, S(3), 1, 1, 0)), tiny, 0.268941421369995,
-                 0.731058578630005, 0);
-    CHECK_VALUES(heed_log_softmax(t, x, 1, IDS(t, S(3), 1, 1, 0)), tiny, -1.313261687518223,
-                 -0.313261687518223, 0);
-    heed_tensor *far = REALS(t, S(2, 2), 10000, 9999, -10000, -10001);
-    CHECK_VALUES(heed_softmax(t, far, 1, NULL), tiny, 0.731058578630005, 0.268941421369995,
-                 0.731058578630005, 0.268941421369995);
-    REFUSED(heed_softmax(heed_at(t, "a"), far, 1, IDS(t, S(3), 1, 1, 1)),
-            "softmax at a: (2,2) x (3): mask size 3 != 2");
-    REFUSED(heed_softmax(t, far, 1, IDS(t, S(2, 1), 1, 1)), "mask size 1 != 2");
-    CLOSE(c);
-}
-
-TEST(ops_softmax_of_a_hidden_row_is_zero_with_zero_gradient) {
+/* A batch may hold no masked position at all. */
+TEST(ops_no_rows_are_a_loss_of_zero) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *(*const f[])(heed_tape *, heed_tensor *, heed_real,
-                              heed_tensor *) = {heed_softmax, heed_log_softmax, heed_hardmax};
-    for (int i = 0; i < 3; i++) {
-        heed_tensor *x = heed_want_grad(t, REALS(t, S(2, 2), 1, 2, 3, 5));
-        heed_tensor *y = f[i](t, x, 1, IDS(t, S(2, 2), 0, 0, 1, 1));
-        CHECK(y->x[0] == 0 && y->x[1] == 0 && y->x[3] != y->x[2]);
-        CHECK(heed_backward_from(t, y, (heed_real[]){1, 2, 3, 4}));
-        CHECK(x->g[0] == 0 && x->g[1] == 0);
-        CHECK(x->g[2] != 0 && x->g[3] != 0);
-    }
+    heed_tensor *x = heed_want_grad(t, REALS(t, S(2, 2), 1, 2, 3, 4));
+    heed_tensor *w = heed_want_grad(t, REALS(t, S(3, 2), 1, 2, 3, 4, 5, 6));
+    heed_tensor *none = heed_input_ids(t, (int32_t[]){0}, 1, (int[]){0});
+    heed_tensor *logits = heed_affine_act(t, heed_gather(t, x, none), w, NULL, HEED_GELU);
+    heed_tensor *gain = REALS(t, S(3), 1, 1, 1);
+    heed_tensor *loss = heed_xent(t, heed_layer_norm(t, logits, gain, NULL, 1), none, NULL);
+    CHECK_VALUES(loss, 0, 0);
+    CHECK(heed_backward(t, loss));
+    CHECK_GRADS(w, 0, 0, 0, 0, 0, 0, 0);
+    CHECK_VALUES(heed_mean(t, logits), 0, 0);
+    CHECK_VALUES(heed_sum(t, logits), 0, 0);
     CLOSE(c);
 }
 
-/* A mask of any shape that broadcasts gives what its spread-out copy gives. */
-TEST(ops_softmax_masks_broadcast) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    enum { A = 2, B = 3, C = 4, D = 3, ALL = A * B * C * D };
-    heed_real x[ALL];
-    for (int i = 0; i < ALL; i++) x[i] = (heed_real)((i * 37 % 11) / 5.0);
-    heed_tensor *in = heed_input(t, x, S(A, B, C, D));
-    const int shapes[][4] = {{1, 1, 1, D}, {1, 1, C, D}, {1, B, 1, D}, {A, 1, 1, D},
-                             {A, B, 1, D}, {A, 1, C, D}, {1, B, C, D}, {A, B, C, D}};
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        const int *shape = shapes[s];
-        int32_t small[ALL], full[ALL];
-        for (int i = 0; i < ALL; i++) small[i] = (i * 29 + i / 3) % 7 > 2;
-        for (int i = 0; i < ALL; i++) {
-            int d = i % D, k = i / D % C, j = i / D / C % B, h = i / D / C / B;
-            int at = (shape[0] > 1 ? h : 0) * shape[1] + (shape[1] > 1 ? j : 0);
-            full[i] = small[(at * shape[2] + (shape[2] > 1 ? k : 0)) * D + d];
-        }
-        heed_tensor *a = heed_softmax(t, in, 1, heed_input_ids(t, small, 4, shape));
-        heed_tensor *b = heed_softmax(t, in, 1, heed_input_ids(t, full, S(A, B, C, D)));
-        CHECK(a && b && !memcmp(a->x, b->x, sizeof x));
-    }
-    CLOSE(c);
-}
-
-TEST(ops_hardmax_takes_the_lowest_index_at_ties) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(3, 3), 1, 3, 3, 2, 2, 2, 0, -1, 5);
-    CHECK_VALUES(heed_hardmax(t, x, 2, NULL), 0, 0, 1, 0, 1, 0, 0, 0, 0, 1);
-    CHECK_VALUES(heed_hardmax(t, x, 2, IDS(t, S(3), 0, 1, 1)), 0, 0, 1, 0, 0, 1, 0, 0, 0, 1);
-    CLOSE(c);
-}
-
-/* ---- normalisation and dropout ---- */
-
-TEST(ops_layer_norm) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, 5, 5, 5, 5);
-    double s = 1 / sqrt(1.25 + 1e-5);
-    CHECK_VALUES(heed_layer_norm(t, x, NULL, NULL, (heed_real)1e-5), 10 * tiny, -1.5 * s, -0.5 * s,
-                 0.5 * s, 1.5 * s, 0, 0, 0, 0);
-    heed_tensor *gain = REALS(t, S(4), 1, 2, 3, 4), *bias = REALS(t, S(4), 10, 20, 30, 40);
-    CHECK_VALUES(heed_layer_norm(t, x, gain, bias, (heed_real)1e-5), 10 * tiny, 10 - 1.5 * s,
-                 20 - s, 30 + 1.5 * s, 40 + 6 * s, 10, 20, 30, 40);
-    REFUSED(heed_layer_norm(heed_at(t, "ln"), x, NULL, REALS(t, S(1), 1), 1),
-            "layer_norm at ln: (2,4) x (1): bias is not (4)");
-    CLOSE(c);
-}
-
-TEST(ops_rms_norm) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, -5, 5, 5, -5);
-    double a = 1 / sqrt(7.5 + 1e-5), b = 5 / sqrt(25 + 1e-5);
-    CHECK_VALUES(heed_rms_norm(t, x, NULL, (heed_real)1e-5), 10 * tiny, a, 2 * a, 3 * a, 4 * a, -b,
-                 b, b, -b);
-    heed_tensor *gain = REALS(t, S(4), 1, 2, 3, 4);
-    CHECK_VALUES(heed_rms_norm(t, x, gain, (heed_real)1e-5), 10 * tiny, a, 4 * a, 9 * a, 16 * a, -b,
-                 2 * b, 3 * b, -4 * b);
-    REFUSED(heed_rms_norm(heed_at(t, "rms"), x, REALS(t, S(1), 1), 1),
-            "rms_norm at rms: (2,4) x (1): gain is not (4)");
-    CLOSE(c);
-}
-
-/* A pair (1, 0) at place p becomes (cos p, sin p) for the first pair, slower for later ones. */
-TEST(ops_rotary) {
-    heed_ctx *c;
-    heed_tape *t = begin(&c, HEED_EVAL);
-    heed_tensor *x = REALS(t, S(2, 5), 1, 1, 0, 0, 7, 1, 1, 0, 0, 7);
-    heed_rotary_args a = {.heads = 1, .width = 4, .first = 2, .theta = 16};
-    CHECK_VALUES(heed_rotary(t, x, &a), 10 * tiny, cos(2), cos(0.5), sin(2), sin(0.5), 7, cos(3),
-                 cos(0.75), sin(3), sin(0.75), 7);
-    a.heads = 2;
-    REFUSED(heed_rotary(heed_at(t, "r"), x, &a), "rotary at r: (2,5): x is not (...,T,C)");
-    a.width = 3;
-    REFUSED(heed_rotary(t, x, &a), "2 heads of width 3: expected at least 1, of an even width");
-    a = (heed_rotary_args){.heads = 1, .width = 2, .first = -1, .theta = 10};
-    REFUSED(heed_rotary(t, x, &a), "the first position -1");
-    a = (heed_rotary_args){.heads = 1, .width = 2, .theta = 0};
-    REFUSED(heed_rotary(t, x, &a), "theta 0");
-    REFUSED(heed_rotary(t, x, NULL), "0 heads");
-    CLOSE(c);
-}
+/* ---- statistics and dropout ---- */
 
 /* Expected: torch.nn.functional.batch_norm, whose running variance is unbiased. */
 TEST(ops_batch_norm_moves_statistics_in_training_only) {
@@ -327,9 +182,6 @@ TEST(ops_batch_norm_moves_statistics_in_training_only) {
     CHECK_VALUES(y, 10 * tiny, 3, 12);
     CHECK_VALUES(mean, 0, 2, 0);
     CHECK_VALUES(var, 0, 4, 1);
-    heed_tape_begin(t, HEED_TRAIN, 0);
-    x = REALS(t, S(1, 2), 4, 5), mean = heed_input(t, m, S(2)), var = heed_input(t, v, S(2));
-    REFUSED(heed_batch_norm(t, x, NULL, NULL, mean, var, 0, 1), "training needs at least 2 rows");
     CLOSE(c);
 }
 
@@ -360,10 +212,6 @@ TEST(ops_dropout) {
     CHECK(memcmp(a, b, sizeof a) != 0);
     survivors(t, "drop2", 5, b);
     CHECK(memcmp(a, b, sizeof a) != 0);
-    heed_tensor *x = REALS(t, S(2), 1, 2);
-    CHECK(heed_dropout(t, x, 0)->x == x->x);
-    REFUSED(heed_dropout(t, x, 1), "the probability 1 is not in [0, 1)");
-    REFUSED(heed_dropout(t, x, (heed_real)NAN), "is not in [0, 1)");
     heed_tape_begin(t, HEED_EVAL, 5);
     CHECK_VALUES(heed_dropout(t, REALS(t, S(2), 1, 2), (heed_real)0.9), 0, 1, 2);
     CLOSE(c);
@@ -470,4 +318,102 @@ TEST(ops_sums_hand_on_their_gradient) {
         }
         for (int k = 0; k < 6; k++) CHECK_CLOSE(g[0][k], g[1][k], 1e-4 * fabs((double)g[1][k]));
     }
+}
+
+/* ---- what is refused ---- */
+
+TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_EVAL);
+    heed_tensor *x = REALS(t, S(2, 3), 1, 2, 3, 4, 5, 6), *w = heed_input(t, NULL, S(8, 3));
+    heed_tensor *b = heed_input(t, NULL, S(4)), *ids = IDS(t, S(3), 1, 2, 3), *part[3];
+    heed_tensor *cube = heed_input(t, NULL, S(16, 32, 64)), *one = REALS(t, S(1), 1);
+    REFUSED(heed_add(heed_at(t, "block.0"), x, b),
+            "add at block.0: (2,3) x (4): sizes 3 and 4 do not broadcast");
+    REFUSED(heed_mul(t, x, ids), "input 1 must hold reals, not indices");
+    REFUSED(heed_add(t, x, NULL), "input 1 is NULL");
+    REFUSED(heed_activate(t, x, (heed_act)77), "no activation 77");
+    REFUSED(heed_clamp(t, x, 1, -1), "lo 1 is above hi -1");
+    REFUSED(heed_where(t, x, x, x), "input 0 must hold indices, not reals");
+    REFUSED(heed_matmul(heed_at(t, "encoder.0.mlp.up"), cube, heed_input(t, NULL, S(65, 128))),
+            "matmul at encoder.0.mlp.up: (16,32,64) x (65,128): inner 64 != 65");
+    REFUSED(heed_matmul(t, cube, heed_input(t, NULL, S(15, 64, 2))), "the batches differ");
+    REFUSED(heed_matmul(t, cube, heed_input(t, NULL, S(64))), "at least 2 dims");
+    REFUSED(heed_affine(t, cube, w, NULL), "inner 64 != 3");
+    REFUSED(heed_affine(t, x, w, heed_input(t, NULL, S(9))), "(8,3) x (9): the bias is not (8)");
+    REFUSED(heed_softmax(heed_at(t, "a"), x, 1, IDS(t, S(2), 1, 1)),
+            "softmax at a: (2,3) x (2): mask size 2 != 3");
+    REFUSED(heed_softmax(t, x, 1, IDS(t, S(2, 1), 1, 1)), "mask size 1 != 3");
+    REFUSED(heed_layer_norm(heed_at(t, "ln"), x, NULL, one, 1),
+            "layer_norm at ln: (2,3) x (1): bias is not (3)");
+    REFUSED(heed_rms_norm(t, x, one, 1), "gain is not (3)");
+    heed_tape_begin(t, HEED_TRAIN, 0);
+    x = REALS(t, S(2, 3), 1, 2, 3, 4, 5, 6), b = REALS(t, S(3), 1, 1, 1);
+    REFUSED(heed_batch_norm(t, heed_slice(t, x, 0, 0, 1), NULL, NULL, b, b, 0, 1),
+            "training needs at least 2 rows");
+    REFUSED(heed_dropout(t, x, 1), "the probability 1 is not in [0, 1)");
+    REFUSED(heed_dropout(t, x, (heed_real)NAN), "is not in [0, 1)");
+    heed_rotary_args a = {.heads = 2, .width = 4, .theta = 16};
+    REFUSED(heed_rotary(heed_at(t, "r"), x, &a), "rotary at r: (2,3): x is not (...,T,C)");
+    a.width = 3;
+    REFUSED(heed_rotary(t, x, &a), "2 heads of width 3: expected at least 1, of an even width");
+    a = (heed_rotary_args){.heads = 1, .width = 2, .first = -1, .theta = 10};
+    REFUSED(heed_rotary(t, x, &a), "the first position -1");
+    a = (heed_rotary_args){.heads = 1, .width = 2, .theta = 0};
+    REFUSED(heed_rotary(t, x, &a), "theta 0");
+    REFUSED(heed_rotary(t, x, NULL), "0 heads");
+    REFUSED(heed_embed(heed_at(t, "tok"), x, IDS(t, S(2), 1, 2)),
+            "embed at tok: (2,3) x (2): index 2 at position 1 is not in 0 .. 1");
+    REFUSED(heed_gather(t, x, IDS(t, S(1), -1)), "index -1 at position 0 is not in 0 .. 1");
+    REFUSED(heed_embed(t, b, IDS(t, S(1), 0)), "the table needs 2 dims");
+    REFUSED(heed_sum_dim(heed_at(t, "pool"), x, 2), "sum_dim at pool: (2,3): there is no dim 2");
+    REFUSED(heed_max_dim(t, x, -3), "there is no dim -3");
+    REFUSED(heed_reshape(heed_at(t, "flat"), x, S(4, -1)),
+            "reshape at flat: (2,3): its 6 elements do not fill (4,-1)");
+    REFUSED(heed_reshape(t, x, S(-1, -1)), "size -1 at dim 1");
+    REFUSED(heed_reshape(t, x, S(1 << 30, 1 << 30, 1 << 30)), "do not fill");
+    REFUSED(heed_reshape(t, x, S(1, 1, 1, 6, 1)), "5 dims are not in 0 .. 4");
+    REFUSED(heed_permute(t, x, (int[]){1, 1}), "order[1] = 1: expected each of 0 .. 1 once");
+    heed_tensor *list[] = {x, REALS(t, S(2, 1), 7, 8)};
+    REFUSED(heed_concat(heed_at(t, "join"), 0, 2, list),
+            "concat at join: (2,3) x (2,1): they differ in more than dim 0");
+    REFUSED(heed_concat(t, 0, 0, list), "the list is empty");
+    REFUSED(heed_slice(t, x, 1, 2, 2), "(2,3): from 2, size 2 exceeds dim 1");
+    REFUSED(heed_slice(t, x, 1, -1, 1), "exceeds dim 1");
+    REFUSED(heed_slice(t, x, 0, INT32_MAX, INT32_MAX), "exceeds dim 0");
+    REFUSED(heed_pad(t, x, 1, -1, 0, 9), "cannot pad dim 1 by -1 and 0");
+    REFUSED(heed_pad(t, x, 1, INT32_MAX, INT32_MAX, 9), "cannot pad");
+    REFUSED(heed_split(heed_at(t, "qkv"), x, 1, 2, part) ? x : NULL,
+            "split at qkv: (2,3): dim 1 does not make 2 equal parts");
+    REFUSED(heed_split(t, x, 1, 2, part) ? x : NULL, "split: (2,3): dim 1");
+    CHECK(!heed_xent(heed_at(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
+    CHECK(heed_ctx_status(c) == HEED_DATA);
+    REFUSED(NULL, "xent at loss: label 3 of row 1 is not in 0 .. 2");
+    REFUSED(heed_xent(t, x, IDS(t, S(2), 0, -1), NULL), "label -1 of row 1");
+    REFUSED(heed_xent(t, x, IDS(t, S(3), 0, 0, 0), NULL), "expected logits (...,C)");
+    REFUSED(heed_xent(t, x, x, NULL), "input 1 must hold indices");
+    REFUSED(heed_xent(t, x, IDS(t, S(2), 0, 0), &(heed_xent_args){.smoothing = 2}),
+            "smoothing 2 is not in [0, 1]");
+    REFUSED(heed_bce(t, x, REALS(t, S(1), 1)), "logits and targets differ in shape");
+    REFUSED(heed_mse(t, x, b), "mse");
+    CLOSE(c);
+}
+
+/* ---- after an error ---- */
+
+TEST(ops_do_nothing_after_an_error) {
+    heed_ctx *c;
+    heed_tape *t = begin(&c, HEED_TRAIN);
+    heed_tensor *x = REALS(t, S(2, 2), 1, 2, 3, 4), *out[2];
+    CHECK(!heed_matmul(t, x, heed_input(t, NULL, S(3, 1))));
+    heed_tensor *y = heed_add(t, heed_matmul(t, NULL, x), x);
+    y = heed_softmax(t, heed_permute(t, heed_reshape(t, y, S(4)), (int[]){0}), 1, NULL);
+    CHECK(!heed_split(t, y, 0, 2, out));
+    CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
+    CHECK(!heed_attention_explicit(t, y, y, y, NULL, NULL, &(heed_attention_args){.heads = 1}));
+    CHECK(!heed_xent(t, y, NULL, NULL) && !heed_backward(t, y));
+    CHECK_HAS(heed_ctx_error(c), "inner 2 != 3"); /* still the first */
+    CHECK(!heed_add(NULL, NULL, NULL) && !heed_relu(NULL, NULL) && !heed_reshape(NULL, x, 9, NULL));
+    heed_clear(c);
+    CLOSE(c);
 }

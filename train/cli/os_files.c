@@ -310,7 +310,7 @@ bool read_stdin_line(heed_ctx *c, heed_text *line) {
         char byte = (char)ch;
         if (!put_input(c, line, &byte, 1)) return false;
     }
-    if (line->n && line->s[line->n - 1] == '\r') line->n--;
+    if (ch == '\n' && line->n && line->s[line->n - 1] == '\r') line->n--;
     return stdin_ended(c) && heed_text_put(line, "", 0);
 }
 

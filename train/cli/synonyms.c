@@ -1,259 +1,357 @@
 /* synonyms.c -- what other programs call the settings, commands and tasks of this one: nanoGPT,
- * llm.c, transformers, sentence-transformers, Keras, Ultralytics, timm, fairseq, Lightning, and
- * habits of argparse. An error about a name that does not exist ends with the right one. */
-#include "cli/synonyms.h"
+ * llm.c, transformers, Keras, Ultralytics, timm, fairseq, Lightning. An error about a name that
+ * does not exist ends with the right one. python/declare.py reads the table of settings, too. */
+#include "cli/program.h"
 
 #include <ctype.h>
 #include <string.h>
 
+typedef struct {
+    const char *theirs; /* names between spaces, in lower case and with dashes */
+    const char *ours; /* of several settings, the first that the command has is meant; one may have
+                         a value, "norm=pre" */
+    const char *note; /* if there is none: a phrase, or a hint with a command in backquotes */
+} synonym;
+
+#define UNNAMED "arguments have no names"
+
 static const synonym commands[] = {
-    {" sample chat complete completion gen continue-text write text-generation samples ",
-     "generate", NULL},
+    {" sample chat complete completion continue-text write text-generation samples ", "generate"},
     {" predict infer inference apply run use ask query prompt ", "generate",
      "`info RUN` names the task of a run, and with it the command: fill, generate, classify, "
      "translate, caption, reconstruct or embed"},
-    {" evaluate evaluation fairseq-score validate validation val test score perplexity "
-     "benchmark-model accuracy "
-     "metrics ",
-     "eval", NULL},
-    {" fit learn pretrain pre-train training run-mlm run-clm lm "
-     "run-glue run-translation train-gpt2 fairseq-train ",
-     "train", NULL},
-    {" finetune fine-tune fine-tuning transfer adapt lora tune sft ", NULL,
+    {" evaluate evaluation validate validation val test score perplexity accuracy metrics ",
+     "eval"},
+    {" fit learn pretrain training run-mlm run-clm run-glue run-translation train-gpt2 "
+     "fairseq-train ",
+     "train"},
+    {" finetune fine-tune fine-tuning transfer adapt lora sft ", "",
      "`train TASK DATA --from RUN` starts from what a run has learned"},
-    {" new create cfg copy-cfg config settings template generate-config prepare setup project ",
-     "init", NULL},
-    {" continue restart load-checkpoint restore ", "resume", NULL},
-    {" summary describe show model print inspect-model params parameters list ls stats ", "info",
-     NULL},
-    {" unmask fill-mask mask guess cloze ", "fill", NULL},
-    {" recognize recognise label tag detect categorize image-classification classification ner ",
-     "classify", NULL},
-    {" translation fairseq-generate fairseq-interactive interactive mt decode-text ", "translate",
-     NULL},
-    {" describe-image image-to-text captioning annotate ", "caption", NULL},
-    {" autoencode denoise decode-image inpaint ", "reconstruct", NULL},
-    {" encode vectors vectorize features extract similarity sentence-embedding embeddings "
-     "embedding "
-     "feature-extraction ",
-     "embed", NULL},
-    {" tokenize tokenise tok tokens ", "tokenizer encode", NULL},
-    {" detokenize detokenise ", "tokenizer decode", NULL},
-    {" train-tokenizer build-vocab fairseq-preprocess vocab make-vocab learn-bpe ",
-     "tokenizer train", NULL},
-    {" attention visualize visualise visualization attentions show-attention bertviz look inspect "
-     "interpret head-view model-view neuron-view ",
-     "attend", NULL},
-    {" html page web ui serve server gui app browser dashboard ", "view", NULL},
-    {" loss curve curves logs log metrics-plot tensorboard history ", "plot", NULL},
-    {" convert-from load from-pretrained download pull get hub load-weights ", "import", NULL},
-    {" convert onnx-export save save-pretrained onnx push upload ", "export", NULL},
-    {" diff versus vs experiment sweep grid search hpo ", "compare", NULL},
-    {" dataset check-data preprocess data-stats data-info analyze analyse inspect-data ",
-     "data check", NULL},
-    {" benchmark speed timing profile perf time ", "bench", NULL},
-    {" env environment diagnose system version-info devices self-check checks hw ", "doctor", NULL},
-    {" grad-check gradient-check gradients selftest self-test ", "gradcheck", NULL},
-    {" tutorial lesson lessons teach learn-attention notes demo ", "explain", NULL},
-    {" saliency occlusion attribution attribute captum shap lime ", "influence", NULL},
-    {" prune-heads prune remove-head ", "ablate", NULL},
-    {" draw diagram architecture torchviz netron plot-model ", "graph", NULL},
-    {" merge-lora merge-adapter merge-and-unload fuse ", "merge", NULL},
-    {" compile ", NULL, "there is nothing to compile: the kernels are chosen for this CPU"},
-    {" track solutions ", NULL, "objects in pictures are not detected or tracked"},
-    {" distill distillation avg-checkpoints average-checkpoints ", NULL,
-     "distillation and averages of weights are not supported"},
-    {" version -v -V ", NULL, "`--version` prints the version"},
-    {NULL, NULL, NULL}};
+    {" new create config settings template generate-config prepare setup ", "init"},
+    {" continue restart load-checkpoint restore ", "resume"},
+    {" summary describe show model print parameters list ls stats ", "info"},
+    {" unmask fill-mask mask guess cloze ", "fill"},
+    {" recognize label tag detect image-classification classification ner ", "classify"},
+    {" translation fairseq-generate fairseq-interactive mt ", "translate"},
+    {" describe-image image-to-text captioning annotate ", "caption"},
+    {" autoencode denoise inpaint ", "reconstruct"},
+    {" encode vectors features extract similarity embeddings embedding feature-extraction ",
+     "embed"},
+    {" tokenize tokenise tokens ", "tokenizer encode"},
+    {" detokenize detokenise ", "tokenizer decode"},
+    {" train-tokenizer build-vocab fairseq-preprocess vocab learn-bpe ", "tokenizer train"},
+    {" attention visualize visualise attentions bertviz look inspect interpret head-view "
+     "model-view ",
+     "attend"},
+    {" html page web ui serve gui app browser dashboard ", "view"},
+    {" loss curve curves logs log tensorboard history ", "plot"},
+    {" load from-pretrained download pull load-weights ", "import"},
+    {" convert save save-pretrained onnx push upload ", "export"},
+    {" diff versus vs experiment sweep ", "compare"},
+    {" dataset check-data preprocess data-stats data-info analyze ", "data check"},
+    {" benchmark speed timing profile perf time ", "bench"},
+    {" env environment diagnose system version-info devices ", "doctor"},
+    {" grad-check gradient-check gradients selftest ", "gradcheck"},
+    {" tutorial lesson lessons teach notes demo ", "explain"},
+    {" saliency occlusion attribution captum shap lime ", "influence"},
+    {" prune-heads prune remove-head ", "ablate"},
+    {" draw diagram architecture torchviz netron plot-model ", "graph"},
+    {" merge-lora merge-adapter merge-and-unload fuse ", "merge"},
+    {" compile ", "", "there is nothing to compile: the kernels are chosen for this CPU"},
+    {" version -v ", "", "`--version` prints the version"},
+    {NULL, NULL}};
 
 static const synonym tasks[] = {
-    {" bert roberta distilbert albert masked masked-lm fill-mask encoder electra deberta ", "mlm",
-     NULL},
-    {" gpt2 gpt-2 gpt3 nanogpt llama lm clm causal causal-lm causallm language-model text "
-     "text-generation decoder charlm char-rnn mistral qwen transformer-lm ",
-     "gpt", NULL},
-    {" deit image-classification image-classifier images pictures vision vision-transformer "
-     "visiontransformer classify-images swin ",
-     "vit", NULL},
-    {" resnet convnet lenet conv convolutional vgg convnext ", "cnn", NULL},
-    {" ann dense perceptron fnn ffn feedforward ", "mlp", NULL},
-    {" transformer t5 bart translation translate nmt mt encoder-decoder marian summarization "
-     "text2text ",
-     "seq2seq", NULL},
-    {" lstm gru seq2seq-rnn bahdanau elman recurrent ", "rnn", NULL},
-    {" text-classification text-classifier classifier classification classify sentiment "
-     "sequence-classification sst2 imdb reviews ",
-     "textcls", NULL},
-    {" ner pos token-classification tagger tagging sequence-labeling sequence-labelling ", "tag",
-     NULL},
-    {" image-to-text captioning captions image-captioning show-attend-and-tell ", "caption", NULL},
-    {" ae vae mae auto-encoder autoencoders denoising masked-autoencoder ", "autoencoder", NULL},
-    {NULL, NULL, NULL}};
+    {" bert roberta distilbert albert electra deberta masked masked-lm fill-mask encoder ", "mlm"},
+    {" gpt2 gpt-2 nanogpt llama mistral qwen lm clm causal causal-lm language-model text decoder "
+     "text-generation charlm char-rnn ",
+     "gpt"},
+    {" deit swin image-classification image-classifier images pictures vision "
+     "vision-transformer ",
+     "vit"},
+    {" resnet convnet lenet conv vgg convnext ", "cnn"},
+    {" ann dense perceptron ffn feedforward ", "mlp"},
+    {" transformer t5 bart marian translation translate nmt mt encoder-decoder summarization ",
+     "seq2seq"},
+    {" lstm gru elman bahdanau recurrent ", "rnn"},
+    {" text-classification classifier classification classify sentiment "
+     "sequence-classification ",
+     "textcls"},
+    {" ner pos token-classification tagger tagging sequence-labeling ", "tag"},
+    {" image-to-text captioning captions image-captioning show-attend-and-tell ", "caption"},
+    {" ae vae mae auto-encoder denoising masked-autoencoder ", "autoencoder"},
+    {NULL, NULL}};
 
-/* Whether the list has the word: case does not matter, and _ and blanks are dashes. */
-static bool lists(const char *list, const char *word) {
+static const synonym setting_names[] = {
+    /* the model */
+    {" n-embd n-embed d-model hidden-size hidden-dim embed-dim embedding-dim embedding-size dim "
+     "encoder-embed-dim decoder-embed-dim n-hidden num-hidden hidden-units units filters "
+     "num-filters ",
+     "width"},
+    {" n-layer n-layers num-layers num-hidden-layers encoder-layers num-encoder-layers depth "
+     "blocks ",
+     "layers"},
+    {" num-decoder-layers ", "decoder-layers"},
+    {" n-head n-heads num-heads num-attention-heads encoder-attention-heads "
+     "decoder-attention-heads nhead head ",
+     "heads"},
+    {" n-kv-head num-key-value-heads num-kv-heads ", "kv-heads"},
+    {" intermediate-size ffn-dim d-ff dim-feedforward mlp-dim n-inner ffn-embed-dim "
+     "ffn-hidden-size mlp-ratio ",
+     "ff"},
+    {" head-dim head-size d-k key-dim ", "key-width"},
+    {" d-v value-dim ", "value-width"},
+    {" block-size context-length context-size context n-ctx n-positions max-seq-length "
+     "max-seq-len seq-len seq-length sequence-length max-position-embeddings max-source-length "
+     "max-target-length max-source-positions max-target-positions tokens-per-sample bptt ",
+     "block n"},
+    {" vocab-size n-vocab ", "vocab"},
+    {" dropout-rate drop-rate drop attention-dropout attn-dropout attn-pdrop resid-pdrop "
+     "embd-pdrop hidden-dropout-prob attention-probs-dropout-prob recurrent-dropout ",
+     "dropout"},
+    {" hidden-act act activation-fn activation-function ", "activation"},
+    {" norm-first pre-norm encoder-normalize-before decoder-normalize-before ", "norm=pre"},
+    {" post-norm ", "norm=post"},
+    {" layer-norm-eps layer-norm-epsilon rms-norm-eps ", "norm-eps"},
+    {" position-embedding-type positional-encoding pos-embed rope use-rope ", "positions"},
+    {" rope-base theta ", "rope-theta"},
+    {" initializer-range init-scale kernel-initializer ", "init-std"},
+    {" tie-weights tie-word-embeddings weight-tying share-embeddings share-all-embeddings ",
+     "tie share-vocab"},
+    {" joined-dictionary ", "share-vocab"},
+    {" mlm-probability mask-prob mask-ratio masking-ratio mask-share hide ", "mask-share hide",
+     "tokens are hidden by `train mlm` alone"},
+    {" patch-size ", "patch"},
+    {" imgsz img-size img input-size image-width image-height resolution crop-size ", "image-size"},
+    {" crop-pct ", "resize-to"},
+    {" in-chans in-channels num-channels color-mode grayscale greyscale rgb ", "channels convert"},
+    {" num-classes num-labels n-classes nc ", "classes"},
+    {" use-bias qkv-bias attention-bias mlp-bias ", "bias"},
+    {" bn batchnorm use-bn ", "batch-norm"},
+    {" cell-type rnn-type ", "cell"},
+    {" global-pool pooling pooling-mode pool-type ", "pool"},
+    {" flash flash-attn flash-attention use-flash-attention attn-implementation sdpa ",
+     "attention"},
+    {" model arch architecture model-type run-dir run ", "", UNNAMED},
+    /* the length */
+    {" max-iters max-iter max-steps num-steps n-steps iterations iters train-steps total-steps "
+     "max-update num-iterations num-training-steps steps-per-epoch ",
+     "steps"},
+    {" num-epochs num-train-epochs n-epochs max-epochs max-epoch epoch e ", "epochs"},
+    {" max-time train-time time hours time-limit ", "minutes"},
+    {" batch-size train-batch-size per-device-train-batch-size mini-batch-size "
+     "device-batch-size micro-batch-size max-sentences eval-batch-size "
+     "per-device-eval-batch-size b bs ",
+     "batch"},
+    {" gradient-accumulation-steps grad-accum grad-accum-steps accumulation-steps "
+     "accumulate-grad-batches update-freq total-batch-size nbs ",
+     "accumulate"},
+    {" random-seed manual-seed random-state seed-everything data-seed ", "seed"},
+    {" fp16 bf16 amp native-amp half mixed-precision use-amp tf32 ", "precision=bf16",
+     "only training has another precision: `train TASK DATA --precision bf16`"},
+    {" dtype torch-dtype ", "precision"},
+    /* the optimizer */
+    {" learning-rate lr0 base-lr lr-base max-lr initial-lr peak-lr ", "lr"},
+    {" min-lr lrf final-lr eta-min ", "lr-min"},
+    {" weight-decay weight-decay-rate kernel-regularizer wd l2 ", "decay"},
+    {" warmup-steps warmup-iters warmup-ratio warmup-epochs warmup-updates num-warmup-steps ",
+     "warmup"},
+    {" lr-scheduler lr-scheduler-type scheduler sched decay-lr lr-schedule lr-decay cos-lr ",
+     "schedule"},
+    {" gamma decay-rate lr-gamma ", "step-gamma"},
+    {" step-size lr-steps milestones decay-epochs decay-steps ", "step-every"},
+    {" optim opt optimiser ", "optimizer"},
+    {" nesterov ", "optimizer=nesterov"},
+    {" grad-clip clip-grad clip-norm max-grad-norm max-norm gradient-clip gradient-clip-val "
+     "clipnorm clipvalue ",
+     "clip"},
+    {" adam-beta1 betas adam-betas beta-1 b1 ", "beta1"},
+    {" adam-beta2 beta-2 b2 ", "beta2"},
+    {" adam-epsilon epsilon opt-eps ", "eps"},
+    {" label-smoothing label-smoothing-factor ", "smoothing",
+     "the loss of a language model has no smoothing"},
+    {" class-weight class-weights balanced ", "balance"},
+    {" freeze-layers freeze-encoder freeze-backbone frozen ", "freeze"},
+    {" layer-decay layerwise-lr lr-mult ", "lr-scale"},
+    {" lora-r lora-rank use-lora peft ", "lora"},
+    {" target-modules lora-target-modules ", "lora-targets"},
+    {" gradient-checkpointing activation-checkpointing grad-checkpointing remat ", "recompute"},
+    {" drop-path stochastic-depth layerdrop ", "",
+     "whole blocks are not dropped: --dropout drops single values"},
+    {" ema model-ema ema-decay ", "",
+     "averages of weights over steps are not made: a run keeps its best and its last weights"},
+    /* the run and its evaluations */
+    {" eval-only test-only ", "", "`eval RUN` evaluates a run"},
+    {" save-total-limit always-save-checkpoint keep-last max-to-keep ", "",
+     "a run keeps two checkpoints, the best and the last"},
+    {" out-dir checkpoint-dir model-dir run-name ", "out", UNNAMED},
+    {" output-dir outdir output save-dir save-path project log-dir name o out output-file fig "
+     "figure save-plot savefig ",
+     "out png npy overlay translations csv"},
+    {" overwrite overwrite-output-dir exist-ok ", "force"},
+    {" resume resume-from resume-from-checkpoint init-from load-checkpoint ", "",
+     "`resume RUN` continues a run; `train TASK DATA --from RUN` starts from its weights"},
+    {" pretrained weights checkpoint ckpt base-model model-name model-name-or-path ckpt-path "
+     "warm-start ",
+     "from", UNNAMED},
+    {" eval-interval eval-steps eval-freq eval-strategy evaluation-strategy val-interval "
+     "val-check-interval validation-freq val-loss-every ",
+     "eval-every"},
+    {" eval-iters limit-val-batches max-eval-samples val-max-steps ", "eval-batches"},
+    {" save-steps save-interval save-period save-freq checkpoint-every ", "save-every"},
+    {" logging-steps log-interval print-freq ", "log-every"},
+    {" early-stopping-patience early-stopping early-stop ", "patience"},
+    {" monitor metric-name metric-for-best-model load-best-model-at-end save-best-only ", "best"},
+    {" verbose quiet silent v progress-bar disable-tqdm ", "progress"},
+    {" wandb wandb-log wandb-project use-wandb report-to tensorboard ", "",
+     "the curves of a run are in its metrics.csv and loss.png, and `plot RUN` draws them"},
+    {" push-to-hub ", "", "`export RUN -o DIR` writes a model that transformers opens"},
+    {" dry-run debug fast-dev-run ", "estimate memory-report"},
+    {" config cfg config-file yaml ", "", "-c FILE reads settings from a file"},
+    /* the data */
+    {" train-file train-data train-dir train dataset dataset-name data-dir data-path data-file "
+     "input-file corpus trainpref ",
+     "data", UNNAMED},
+    {" validation-file valid-file val-file eval-file val-data valid-data eval-data val-dir "
+     "validpref val ",
+     "val", "pictures of validation are in a folder val beside train"},
+    {" validation-split valid-split test-size val-fraction val-ratio val-size ", "val-split"},
+    {" tokenizer-name tokenizer-path tokenizer-type tokenizer-file vocab-file srcdict tgtdict ",
+     "tokenizer"},
+    {" do-lower-case lowercase uncased ", "lower"},
+    {" text-column label-column text-column-names label-column-name column-names input-column "
+     "target-column source-lang target-lang ",
+     "columns"},
+    {" line-by-line keep-linebreaks ", "packing=lines"},
+    {" max-train-samples max-samples fraction limit-train-batches subset ", "",
+     "training reads all of the data; to use a part of it, put that part into a separate file"},
+    {" fliplr hflip horizontal-flip augment augmentation data-augmentation ", "flip"},
+    {" color-jitter hsv-v ", "brightness"},
+    {" random-crop random-resized-crop zoom-range ", "scale"},
+    {" mixup cutmix mosaic random-erasing cutout degrees rotation shear randaugment ", "",
+     "what augments pictures is --flip, --pad, --scale, --brightness, --contrast, --saturation"},
+    {" interpolation ", "resample"},
+    {" min-frequency min-freq min-count ", "",
+     "a vocabulary keeps the most frequent tokens: --vocab says how many"},
+    {" cache-dir trust-remote-code revision token ", "",
+     "nothing is downloaded: data and runs are local files"},
+    /* the machine */
+    {" device devices cuda use-cuda gpu gpus n-gpu mps accelerator no-cuda ", "",
+     "heed has no GPU: it computes on CPUs, and --threads says with how many threads"},
+    {" num-threads n-threads nthreads n-jobs cpus jobs ", "threads"},
+    {" num-workers n-workers workers dataloader-num-workers preprocessing-num-workers num-proc ",
+     "workers threads"},
+    {" local-rank nproc-per-node world-size num-nodes distributed ddp deepspeed fsdp "
+     "zero-stage ",
+     "", "a program built by make MPI=1 trains in several processes: mpirun -n 4 heed train ..."},
+    {" compile jit torch-compile ", "",
+     "there is nothing to compile: the kernels are chosen for this CPU"},
+    /* the use of a run */
+    {" max-new-tokens max-tokens num-tokens max-length n-predict ", "n block most"},
+    {" num-samples n-samples num-return-sequences ", "samples most"},
+    {" start start-text text input prefix ", "prompt", UNNAMED},
+    {" temp ", "temperature"},
+    {" top-k topk k n-best ", "top-k top",
+     "`generate RUN` and `translate RUN` sample with --top-k"},
+    {" top-p topp nucleus p ", "top-p", "`generate RUN` and `translate RUN` sample with --top-p"},
+    {" do-sample ", "sample temperature"},
+    {" lenpen ", "length-penalty"},
+    {" num-beams beam-size beam-width beams ", "beam",
+     "`translate RUN` and `eval RUN` search with --beam"},
+    {" use-cache kv-cache ", "cache"},
+    {" output-attentions show-attention attentions ", "attention png"},
+    {" occlusion ", "occlude"},
+    {" image picture images source ", "", UNNAMED},
+    {" jpg jpeg pdf gif webp ", "png", "pictures are written as PNG, some also as SVG"},
+    {" vector ", "svg png"},
+    {" svg png ", "png overlay",
+     "`attend RUN INPUT --png FILE` draws a picture, --svg FILE a vector picture"},
+    {" html page ", "html", "`attend RUN INPUT --html FILE` writes a page"},
+    {" output-format format json-output ", "onnx json"},
+    {NULL, NULL}};
+
+/* The row whose list has the word: case does not matter, and _ and blanks are dashes. */
+static const synonym *look_up(const synonym *table, const char *word) {
     char name[66] = " ";
     size_t n = strlen(word);
-    if (n == 0 || n > sizeof name - 3) return false;
+    if (n == 0 || n > sizeof name - 3) return NULL;
     for (size_t i = 0; i < n; i++) {
         int ch = tolower((unsigned char)word[i]);
         name[i + 1] = ch == '_' || ch == ' ' ? '-' : (char)ch;
     }
     name[n + 1] = ' ';
-    return strstr(list, name) != NULL;
-}
-
-static const synonym *look_up(const synonym *table, const char *word) {
-    while (table->theirs && !lists(table->theirs, word)) table++;
+    while (table->theirs && !strstr(table->theirs, name)) table++;
     return table->theirs ? table : NULL;
 }
 
-/* The setting of f that the next word of *list names, and its value or ""; NULL: f lacks it, or the
- * value is FILE and the setting is not a text. */
-static const heed_option *next_setting(const heed_config *f, const char **list, char value[32]) {
-    char key[64];
-    size_t n = strcspn(*list, " "), name = strcspn(*list, " =");
-    snprintf(key, sizeof key, "%.*s", (int)name, *list);
-    snprintf(value, 32, "%.*s", n > name ? (int)(n - name - 1) : 0, *list + name + (n > name));
-    *list += n + ((*list)[n] == ' ');
-    for (int i = 0; i < heed_config_count(f); i++) {
-        const heed_option *o = heed_config_at(f, i, NULL);
-        bool fits = (o->kind == HEED_TEXT && !o->choices) || strcmp(value, "FILE") != 0;
-        if (strcmp(o->name, key) == 0 && fits) return o;
+/* Adds the first setting of the row that f has: "; did you mean `norm = pre`? (its help)". */
+static bool add_setting(heed_text *out, const char *mark, const synonym *s, const heed_config *f) {
+    char one[64];
+    for (const char *at = s ? s->ours : ""; *at; at += *at == ' ') {
+        size_t n = strcspn(at, " ");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        at += n;
+        char *value = strchr(one, '=');
+        if (value) *value++ = 0;
+        for (int i = 0; i < heed_config_count(f); i++) {
+            const heed_option *o = heed_config_at(f, i, NULL);
+            if (strcmp(o->name, one) != 0) continue;
+            size_t help = strcspn(o->help, ";");
+            if (help > 60) help = strcspn(o->help, ",;");
+            return heed_text_add(out, "%s did you mean `%s%s%s`? (%.*s)", mark, one,
+                                 value ? " = " : "", value ? value : "", (int)help, o->help);
+        }
     }
-    return NULL;
+    return false;
 }
 
-/* Names of arguments, and notes that name a command, which only a hint may do. */
-static void put_note(const program *p, const char *note, char text[HEED_EXPLAIN]) {
-    if (note == NAMELESS)
-        snprintf(text, HEED_EXPLAIN, ": arguments have no names: expected %s %s %s", program_name(),
-                 p->command->name, p->command->usage);
-    else
-        snprintf(text, HEED_EXPLAIN, "%s%s", strchr(note, '`') ? "; hint: " : ": ", note);
-}
-
-/* The bytes of a help up to the first semicolon; if these are many, up to the first comma. */
-static int short_help(const char *help) {
-    size_t n = strcspn(help, ";");
-    return (int)(n > 60 ? strcspn(help, ",;") : n);
-}
-
-/* The value that was typed after --KEY; NULL: none. */
-static const char *typed_value(const program *p, const char *key) {
-    size_t n = strlen(key);
-    for (char *const *word = p->words; word && *word; word++) {
-        if (strncmp(*word, "--", 2) != 0 || strncmp(*word + 2, key, n) != 0) continue;
-        if ((*word)[n + 2] == '=') return *word + n + 3;
-        if (!(*word)[n + 2]) return word[1];
-    }
-    return NULL;
-}
-
-/* The option that writes files like the value of an unknown one: --html for `--output a.html`;
- * NULL: there is none. */
-static const heed_option *option_by_ending(const program *p, const heed_config *f,
-                                           const char *key) {
-    static const char *const endings[] = {"html", "png", "svg", "npz", "npy", "csv"};
-    const char *value = typed_value(p, key), *dot = value ? strrchr(value, '.') : NULL;
-    char none[32];
-    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(dot + 1, endings[i]) == 0)
-            return next_setting(f, &(const char *){dot + 1}, none);
-    return NULL;
-}
-
-/* Whether the setting is one of training, and the command is on a run. */
-static bool of_training(const program *p, const char *key) {
-    const command *k = p->command;
-    return k && k->opens_run && !k->task_options && find_option(p, key);
-}
-
-/* The setting of that name of other tasks than the command's, and their names: "vit and cnn". NULL:
- * none has it. */
-static const heed_option *setting_of_others(const program *p, const char *key, heed_text *names) {
-    const heed_option *tables[TABLES], *found = NULL, *o;
+/* Adds the tasks that have a setting which the command's task lacks: "vit and cnn". */
+static bool add_others(heed_text *out, const program *p, const char *key) {
+    const heed_option *tables[TABLES];
     const char *last = NULL;
-    int count = 0;
-    for (const heed_model *const *m = p->models; *m; m++) {
+    size_t before = out->n;
+    for (const heed_model *const *m = p->models; p->model && *m; m++) {
+        const heed_option *o = NULL;
         model_tables(*m, tables);
-        o = NULL;
         for (int i = 0; tables[i] && !o; i++) o = heed_option_find(tables[i], key);
         if (!o || is_internal(o)) continue;
-        if (last) heed_text_add(names, "%s%s", count++ ? ", " : "", last);
-        found = o, last = (*m)->name;
+        if (last) heed_text_add(out, "%s%s", out->n > before ? ", " : "", last);
+        last = (*m)->name;
     }
-    if (last) heed_text_add(names, "%s%s", count ? " and " : "", last);
-    return found;
-}
-
-static bool same_kind(const heed_option *a, const heed_option *b) {
-    return a->kind == b->kind && !a->choices == !b->choices;
-}
-
-/* The setting of f with the meaning of another task's, by the table; it has values of the same
- * kind. But `head = WORD` may be one of `heads = N` without its last letter. NULL: there is none.
- */
-static const heed_option *same_meaning(const heed_config *f, const heed_option *other) {
-    char plural[80], value[32];
-    snprintf(plural, sizeof plural, "%ss", other->name);
-    const heed_option *o = next_setting(f, &(const char *){plural}, value);
-    if (o && !same_kind(o, other)) return o;
-    const synonym *s = look_up(setting_synonyms, other->name);
-    for (const char *list = s && s->ours ? s->ours : ""; *list;) {
-        o = next_setting(f, &list, value);
-        if (o && same_kind(o, other) && !*value) return o;
-    }
-    return NULL;
-}
-
-/* A setting that the command's task lacks, but others have. */
-static bool explain_of_others(const program *p, const heed_config *f, const char *key,
-                              char text[HEED_EXPLAIN]) {
-    char name[64];
-    heed_text names = {.c = NULL};
-    with_dashes(key, strlen(key), name);
-    const char *without = strncmp(name, "no-", 3) == 0 ? name + 3 : name;
-    const heed_option *other = p->model ? setting_of_others(p, without, &names) : NULL;
-    const heed_option *o = other ? same_meaning(f, other) : NULL;
-    if (other && names.s)
-        snprintf(text, HEED_EXPLAIN, ": it is a setting of %s, not of %s", names.s, p->model->name);
-    const synonym *s = other && !o ? look_up(setting_synonyms, without) : NULL;
-    if (o)
-        snprintf(text + strlen(text), HEED_EXPLAIN - strlen(text), "; did you mean `%s`? (%.*s)",
-                 o->name, short_help(o->help), o->help);
-    else if (s && s->note && s->note != NAMELESS)
-        snprintf(text + strlen(text), HEED_EXPLAIN - strlen(text), "; %s", s->note);
-    heed_text_free(&names);
-    return other != NULL;
+    if (last) heed_text_add(out, "%s%s", out->n > before ? " and " : "", last);
+    return last != NULL;
 }
 
 bool explain_setting(void *user, const heed_config *f, const char *key, char text[HEED_EXPLAIN]) {
+    const program *p = user;
+    const command *k = p->command;
+    char name[64];
+    heed_text out = {.c = NULL}, others = {.c = NULL};
     const char *dot = strrchr(key, '.'); /* "trainer.max_epochs" */
     if (dot) key = dot + 1;
-    const synonym *s = look_up(setting_synonyms, key);
-    const heed_option *o = NULL;
-    char value[32] = "";
+    with_dashes(key, strlen(key), name);
+    const char *positive = strncmp(name, "no-", 3) == 0 ? name + 3 : name;
+    const synonym *s = look_up(setting_names, name);
+    if (!s) s = look_up(setting_names, positive);
+    const char *note = s ? s->note : NULL;
     if (dot && heed_config_has(f, key))
-        return snprintf(text, HEED_EXPLAIN, ": did you mean `%s`?", key) > 0;
-    if (explain_of_others(user, f, key, text)) return true;
-    if (!s && (strncmp(key, "no-", 3) == 0 || strncmp(key, "no_", 3) == 0))
-        s = look_up(setting_synonyms, key + 3);
-    if (s && s->ours && strstr(s->ours, "png")) o = option_by_ending(user, f, key);
-    for (const char *list = s && s->ours ? s->ours : ""; !o && *list;)
-        o = next_setting(f, &list, value);
-    if (o)
-        snprintf(text, HEED_EXPLAIN, ": did you mean `%s%s%s`? (%.*s%s)", o->name,
-                 *value ? " = " : "", value, short_help(o->help), o->help,
-                 strcmp(o->name, "data") == 0 ? "; usually the second argument, without a name"
-                                              : "");
-    else if (s && s->note)
-        put_note(user, s->note, text);
-    else if (of_training(user, key))
-        snprintf(text, HEED_EXPLAIN, ": a run keeps the settings that it was trained with");
-    else
-        return false;
-    return true;
+        heed_text_add(&out, ": did you mean `%s`?", key);
+    else if (add_others(&others, p, positive)) {
+        heed_text_add(&out, ": it is a setting of %s, not of %s", others.s, p->model->name);
+        if (!add_setting(&out, ";", s, f) && note && strcmp(note, UNNAMED) != 0)
+            heed_text_add(&out, "; %s", note);
+    } else if (add_setting(&out, ":", s, f)) {
+    } else if (note && strcmp(note, UNNAMED) == 0)
+        heed_text_add(&out, ": %s: expected %s %s %s", note, program_name(), k->name, k->usage);
+    else if (note)
+        heed_text_add(&out, "%s%s", strchr(note, '`') ? "; hint: " : ": ", note);
+    else if (k && k->opens_run && !k->task_options && find_option(p, key))
+        heed_text_add(&out, ": a run keeps the settings that it was trained with");
+    bool said = out.n > 0;
+    snprintf(text, HEED_EXPLAIN, "%s", said ? out.s : "");
+    heed_text_free(&out);
+    heed_text_free(&others);
+    return said;
 }
 
 const char *known_command(const char *word, const char **note) {
@@ -263,7 +361,7 @@ const char *known_command(const char *word, const char **note) {
     snprintf(name, sizeof name, "%.*s", n < sizeof name ? (int)n : 0, word);
     const synonym *s = look_up(commands, name);
     *note = s ? s->note : NULL;
-    return s ? s->ours : NULL;
+    return s && *s->ours ? s->ours : NULL;
 }
 
 const char *known_task(const char *word) {

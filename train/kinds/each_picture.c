@@ -126,7 +126,7 @@ static void take_stdin(taker *k) {
     } else if (read && is_list(&text)) {
         for (char *line = text.s, *next; line && *line; line = next) {
             next = line + strcspn(line, "\n");
-            if (next > line && next[-1] == '\r') next[-1] = 0;
+            if (*next && next > line && next[-1] == '\r') next[-1] = 0;
             if (*next) *next++ = 0;
             if (*line) take_path(k, line);
         }

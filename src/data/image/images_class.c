@@ -24,10 +24,7 @@ static bool name_fits(heed_ctx *c, const char *name, const char *where) {
 
 /* The number of a name in composed form, so that names that look equal are equal; -1: it is new. */
 static int32_t look(const heed_images *k, const char *name, heed_text *composed) {
-    composed->n = 0;
-    if (!heed_text_put(composed, name, strlen(name))) return -1;
-    composed->n = heed__compose(composed->s, composed->n);
-    composed->s[composed->n] = 0;
+    if (!heed__compose(composed, name, strlen(name))) return -1;
     return heed__names_look(&k->names, composed->s, composed->n);
 }
 

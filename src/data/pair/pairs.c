@@ -11,6 +11,7 @@
 static void pairs_free(heed__owned *object) {
     heed_pairs *k = (heed_pairs *)object;
     heed__names_free(&k->labels);
+    for (size_t i = 0; i < k->composed_count; i++) heed__free(k->composed[i]);
     for (int i = 0; i < 2; i++) {
         heed__free(k->file[i]);
         heed__free(k->path[i]);
@@ -58,6 +59,22 @@ static bool has_text(heed__line *l, const heed__cut text[HEED__SIDES]) {
     return source && target;
 }
 
+/* Makes labels that look equal equal. The text of a file is the pairs' own, and so are composed
+ * ones, which may be longer. */
+static bool compose(heed_pairs *k, heed__cut *label) {
+    heed_text made = {.c = k->c};
+    bool ok = heed__compose(&made, label->s, label->n), longer = ok && made.n > label->n;
+    if (longer)
+        ok = heed__grow(k->c, &k->composed, &k->composed_capacity, k->composed_count + 1,
+                        sizeof *k->composed);
+    else if (ok && made.n)
+        memcpy((char *)(uintptr_t)label->s, made.s, made.n);
+    if (longer && ok) k->composed[k->composed_count++] = made.s;
+    if (ok) *label = (heed__cut){longer ? made.s : label->s, made.n};
+    if (!longer || !ok) heed_text_free(&made);
+    return ok;
+}
+
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     heed_pairs *k = l->k;
     heed__pair p = {.line = l->number,
@@ -70,9 +87,7 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     if (p.part == HEED_TEST_PART && !k->a.test) return true;
     if (k->a.kind == HEED_CAPTIONS)
         p.text[HEED__SOURCE] = heed__without_number(p.text[HEED__SOURCE]);
-    if (!heed__pairs_decoded(k)) /* the text of a file, which is the pairs' own */
-        p.text[HEED__TARGET].n =
-            heed__compose((char *)(uintptr_t)p.text[HEED__TARGET].s, p.text[HEED__TARGET].n);
+    if (!heed__pairs_decoded(k) && !compose(k, &p.text[HEED__TARGET])) return false;
     if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
         !heed__grow(k->c, &k->pairs, &k->capacity, k->count + 1, sizeof *k->pairs))
         return false;

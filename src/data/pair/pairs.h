@@ -29,9 +29,11 @@ struct heed_pairs {
     heed__owned owned;
     heed_ctx *c;
     heed_pairs_args a;
-    char *path[2]; /* of the file, and of val_path */
-    char *file[2]; /* their texts, which pairs point into */
-    char *columns; /* the same as info's */
+    char *path[2];   /* of the file, and of val_path */
+    char *file[2];   /* their texts, which pairs point into */
+    char *columns;   /* the same as info's */
+    char **composed; /* texts that are longer than in their file */
+    size_t composed_count, composed_capacity;
     heed__pair *pairs;
     size_t count, capacity;
     size_t own;          /* number of pairs of the first file */
