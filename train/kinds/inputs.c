@@ -177,15 +177,3 @@ bool layer_index(const heed_run *r, const heed_config *flags, int *index) {
     *index = chosen_layer(r->c, flags, most, "") - 1;
     return *index >= 0;
 }
-
-bool has_stacks(const heed_record_block *list, int count) {
-    for (int i = 1; i < count; i++)
-        if (list[i].stack != list[0].stack) return true;
-    return false;
-}
-
-char *head_name(char text[64], const heed_record_block *l, int head, bool stacks) {
-    snprintf(text, 64, "%s%slayer %d, head %d%s", stacks ? heed_stack_name(l->stack) : "",
-             stacks ? " " : "", l->layer + 1, head + 1, l->hard ? ", hard" : "");
-    return text;
-}

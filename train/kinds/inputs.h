@@ -62,10 +62,6 @@ bool inspect_advance(void *user, uint64_t done, uint64_t all);
 /* Whether some attention stack of the run has the layer that --layer chooses. Sets *index to the
  * layer's index. */
 bool layer_index(const heed_run *r, const heed_config *flags, int *index);
-/* Whether the layers belong to more than one stack. */
-bool has_stacks(const heed_record_block *list, int count);
-/* "layer 2, head 3"; or "cross layer 1, head 2" if the model has several stacks. */
-char *head_name(char text[64], const heed_record_block *l, int head, bool stacks);
 
 /* ---- the evaluation data of any task, batch by batch, for heads and ablate (eval_data.c) ---- */
 /* A row of the table of a command that uses the loop. */

@@ -1,6 +1,7 @@
-/* compare.c -- heed compare: runs side by side, with seeds grouped. */
-#include "commands/compare/compare.h"
+/* compare.c -- heed compare: runs side by side, with runs that differ only in their seed grouped.
+ */
 #include "cli/os_files.h"
+#include "kinds/records.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -14,12 +15,149 @@ static const heed_option options[] = {
     SWITCH("json", "print numbers and settings as one JSON object", "Output"),
     {0}};
 
+/* ---- a run's results ---- */
+
+/* NAN: none. The last ones, the best of the validation part, the test result; EXACT and BLEU are
+ * from RUN/scores.json. */
+enum {
+    STEPS,
+    LOSS,
+    VAL_LOSS,
+    BEST_LOSS,
+    SECONDS,
+    ACCURACY,
+    BEST_ACCURACY,
+    TEST_ACCURACY,
+    EXACT,
+    BLEU,
+    NUMBERS
+};
+static const heed_record_column numbers[NUMBERS] = {
+    {.head = "steps"},
+    {.key = "loss", .head = "train loss", .format = "%.4f"},
+    {.key = "val_loss", .head = "valid loss", .format = "%.4f"},
+    {.key = "best_loss", .head = "best loss", .format = "%.4f"},
+    {.key = "seconds", .format = "%.1f"},
+    {.key = "accuracy", .head = "accuracy", .format = "%.2f %%", .times = 100},
+    {.key = "best_accuracy", .head = "best", .format = "%.2f %%", .times = 100},
+    {.key = "test_accuracy", .head = "test", .format = "%.2f %%", .times = 100},
+    {.key = "exact", .head = "exact", .format = "%.2f %%", .times = 100},
+    {.key = "bleu", .head = "BLEU", .format = "%.2f"}};
+
+typedef struct {
+    const char *name;
+    const heed_model *model;
+    run_curves curves;
+    double number[NUMBERS];
+    heed_config *f;
+    int group;
+} compared;
+
+/* Runs whose settings are equal except for the seed, in the order of their first runs. */
+enum { MEASURES = 4 };
+static const int measured[MEASURES] = {ACCURACY, BEST_ACCURACY, TEST_ACCURACY, BEST_LOSS};
+typedef struct {
+    char name[128];
+    int count, first; /* number of runs, and the first of them */
+    heed_estimate of[MEASURES];
+    curve mean; /* mean validation accuracy (as metric) and loss, at the steps of all runs */
+} group;
+
+typedef struct {
+    compared *runs;
+    int count;
+    group *groups;
+    int group_count;
+    bool grouped;  /* some runs differ only in the seed */
+    bool accuracy; /* all are classifiers, for which accuracy is shown rather than loss */
+    bool pairs;    /* some runs have scores of translated validation pairs */
+    int width;     /* columns of the widest name, plus two */
+    heed_series *series;
+} comparison;
+
+static double last_of(const double *x, int n) { return n ? x[n - 1] : (double)NAN; }
+
+static double least_of(const double *x, int n) {
+    double best = (double)NAN;
+    for (int i = 0; i < n; i++)
+        if (!(x[i] >= best)) best = x[i];
+    return best;
+}
+
+static double most_of(const double *x, int n) {
+    double best = (double)NAN;
+    for (int i = 0; i < n; i++)
+        if (!(x[i] <= best)) best = x[i];
+    return best;
+}
+
+static double score(const json_t *scores, const char *key) {
+    const json_t *x = json_object_get(scores, key);
+    return json_is_number(x) ? json_number_value(x) : (double)NAN;
+}
+
+static void read_numbers(compared *r) {
+    const run_curves *c = &r->curves;
+    const curve *train = &c->train, *val = &c->val;
+    json_t *scores = run_json(r->name, "scores.json"); /* of translated validation pairs */
+    const double all[NUMBERS] = {[STEPS] = last_of(train->step, train->count),
+                                 [LOSS] = isfinite(c->loss) ? c->loss
+                                                            : last_of(train->loss, train->count),
+                                 [VAL_LOSS] = last_of(val->loss, val->count),
+                                 [BEST_LOSS] = least_of(val->loss, val->count),
+                                 [SECONDS] = c->seconds,
+                                 [ACCURACY] = last_of(val->metric, val->count),
+                                 [BEST_ACCURACY] = most_of(val->metric, val->count),
+                                 [TEST_ACCURACY] = c->test,
+                                 [EXACT] = score(scores, "exact"),
+                                 [BLEU] = score(scores, "bleu")};
+    memcpy(r->number, all, sizeof all);
+    json_decref(scores);
+}
+
+/* The runs as a table. */
+static heed_record *record_of(heed_ctx *c, const comparison *k) {
+    heed_record *r = heed_record_new(c);
+    size_t n = (size_t)k->count;
+    const char **names = allocate(c, n, sizeof *names, "names");
+    char(*times)[32] = allocate(c, n, sizeof *times, "times");
+    for (int i = 0; names && i < k->count; i++) names[i] = k->runs[i].name;
+    heed_record_add_table(r, "runs", NULL, k->count);
+    heed_record_add_column(r, (heed_record_column){.key = "run", .head = "run", .texts = names});
+    for (int m = 0; m < NUMBERS; m++) {
+        heed_record_column column = numbers[m];
+        if (m >= EXACT && !k->pairs) continue;
+        bool share = m >= ACCURACY && m <= TEST_ACCURACY;
+        if (share ? !k->accuracy : m == BEST_LOSS && k->accuracy) column.head = NULL;
+        double *x = heed_record_add_column(r, column);
+        for (int i = 0; x && i < k->count; i++) x[i] = k->runs[i].number[m];
+    }
+    for (int i = 0; names && times && i < k->count; i++)
+        names[i] = heed_format_duration(times[i], k->runs[i].number[SECONDS]);
+    heed_record_add_column(r, (heed_record_column){.head = "time", .texts = names});
+    free((void *)names);
+    free(times);
+    return r;
+}
+
 /* ---- settings that differ ---- */
 
-const char *value_of(const compared *r, const char *key) {
+/* The run's value of a setting; "-" if it has none. */
+static const char *value_of(const compared *r, const char *key) {
     if (!heed_config_has(r->f, key)) return "-";
     const char *value = heed_config_text(r->f, key);
     return *value ? value : "-";
+}
+
+/* Whether a setting is not part of a recipe: paths, settings that do not affect the weights, and
+ * settings that follow from the share of the data that a seed leaves for training. */
+static bool is_incidental(const char *key) {
+    static const char *const keys[] = {
+        "preset",         "workers",        "cache-mb",        "mean", "std", "snapshots",
+        "snapshot-items", "snapshot-input", "snapshot-tokens", "plan"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0) return true;
+    return false;
 }
 
 /* The values of each setting that is not the same for all runs: {key: [..]}. */
@@ -143,25 +281,156 @@ static void print_differences(const comparison *k, json_t *all) {
         if (!k->grouped || k->groups[k->runs[i].group].first == i) print_own(k, all, i);
 }
 
-/* ---- as data ---- */
+/* ---- groups of seeds ---- */
 
-static json_t *numbers_json(const comparison *k) {
-    json_t *list = json_array();
-    for (int i = 0; i < k->count; i++) {
-        const run_numbers *n = &k->runs[i].numbers;
-        json_t *o = json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "run", json_text(k->runs[i].name), "loss",
-            json_number(n->loss), "val_loss", json_number(n->val_loss), "best_loss",
-            json_number(n->best_loss), "seconds", json_number(n->seconds), "accuracy",
-            json_number(n->accuracy), "best_accuracy", json_number(n->best_accuracy),
-            "test_accuracy", json_number(n->test_accuracy));
-        if (isfinite(n->exact))
-            json_object_update_new(o, json_pack("{s:o, s:o}", "exact", json_number(n->exact),
-                                                "bleu", json_number(n->bleu)));
-        json_array_append_new(list, o);
-    }
-    return list;
+/* Whether a run's number of steps was set by a time limit, and so by the machine's speed. */
+static bool is_timed(const compared *r) {
+    return heed_config_has(r->f, "timed") && heed_config_real(r->f, "timed") > 0;
 }
+
+static bool one_recipe(const compared *a, const compared *b) {
+    if (a->model != b->model) return false;
+    for (int i = 0; i < heed_config_count(a->f); i++) {
+        const char *value, *key = heed_config_at(a->f, i, &value)->name;
+        if (is_incidental(key) || strcmp(key, "seed") == 0) continue;
+        bool of_clock = strcmp(key, "steps") == 0 || strcmp(key, "evals") == 0;
+        if (of_clock && is_timed(a)) continue;
+        if (strcmp(value_of(a, key), value_of(b, key)) != 0) return false;
+    }
+    return true;
+}
+
+/* The common start of the runs' names, without a number, "seed" or punctuation at its end:
+ * "runs/adam-1", "runs/adam-2" -> "runs/adam". */
+static void name_group(group *g, const compared *r, int n) {
+    size_t size = strlen(r[g->first].name);
+    for (int i = g->first; i < n; i++) {
+        size_t same = 0;
+        if (r[i].group != r[g->first].group) continue;
+        while (same < size && r[i].name[same] == r[g->first].name[same]) same++;
+        size = same;
+    }
+    const char *name = r[g->first].name;
+    if (g->count > 1) {
+        while (size > 0 && isdigit((unsigned char)name[size - 1])) size--;
+        if (size > 4 && strncmp(name + size - 4, "seed", 4) == 0) size -= 4;
+        while (size > 0 && strchr("-_./,= ", name[size - 1])) size--;
+    }
+    if (size == 0) size = strlen(name);
+    snprintf(g->name, sizeof g->name, "%.*s", (int)size, name);
+}
+
+/* The mean of the runs' validation results over the evaluations that all runs have at the same
+ * step; for runs of equal minutes, at equal shares of that time. */
+static bool mean_curve(heed_ctx *c, group *g, const compared *r, int n) {
+    const curve *first = &r[g->first].curves.val;
+    size_t size = (size_t)first->count;
+    bool timed = is_timed(&r[g->first]);
+    curve *m = &g->mean;
+    *m = (curve){.count = first->count,
+                 .step = allocate(c, size, sizeof(double), "points"),
+                 .loss = allocate(c, size, sizeof(double), "points"),
+                 .metric = allocate(c, size, sizeof(double), "points")};
+    if (!m->step || !m->loss || !m->metric) return false;
+    for (int i = g->first; i < n; i++) {
+        const curve *k = &r[i].curves.val;
+        if (r[i].group != r[g->first].group) continue;
+        if (k->count < m->count) m->count = k->count;
+        for (int j = 0; j < m->count; j++) {
+            if (k->step[j] != first->step[j] && !timed) m->count = j;
+            m->step[j] += k->step[j] / g->count;
+            m->loss[j] += k->loss[j] / g->count;
+            m->metric[j] += k->metric[j] / g->count;
+        }
+    }
+    return true;
+}
+
+static bool measure_group(heed_ctx *c, group *g, const compared *r, int n) {
+    double *x = allocate(c, (size_t)n, sizeof *x, "runs");
+    for (int m = 0; x && m < MEASURES; m++) {
+        int k = 0;
+        for (int i = g->first; i < n; i++)
+            if (r[i].group == r[g->first].group) x[k++] = r[i].number[measured[m]];
+        g->of[m] = heed_estimate_mean(x, k);
+    }
+    free(x);
+    return x && mean_curve(c, g, r, n);
+}
+
+static void groups_free(group *g, int count) {
+    for (int i = 0; g && i < count; i++) {
+        free(g[i].mean.step);
+        free(g[i].mean.loss);
+        free(g[i].mean.metric);
+    }
+    free(g);
+}
+
+static group *groups_of(heed_ctx *c, compared *r, int n, int *count) {
+    group *g = allocate(c, (size_t)n, sizeof *g, "runs");
+    *count = 0;
+    for (int i = 0; g && i < n; i++) {
+        int j = 0;
+        while (j < *count && !one_recipe(&r[g[j].first], &r[i])) j++;
+        if (j == *count) g[(*count)++].first = i;
+        r[i].group = j;
+        g[j].count++;
+    }
+    bool ok = g != NULL;
+    for (int j = 0; ok && j < *count; j++) {
+        name_group(&g[j], r, n);
+        ok = measure_group(c, &g[j], r, n);
+    }
+    if (ok) return g;
+    groups_free(g, *count);
+    return NULL;
+}
+
+/* "98.12 +- 0.34 %" for a share, "1.2345 +- 0.0012" for a loss. */
+static void estimate_text(char text[HEED_TABLE_CELL], const heed_estimate *e, bool share) {
+    double times = share ? 100 : 1;
+    int digits = share ? 2 : 4;
+    snprintf(text, HEED_TABLE_CELL, "-");
+    if (isfinite(e->half))
+        snprintf(text, HEED_TABLE_CELL, "%.*f +- %.*f%s", digits, times * e->mean, digits,
+                 times * e->half, share ? " %" : "");
+    else if (isfinite(e->mean))
+        snprintf(text, HEED_TABLE_CELL, "%.*f%s", digits, times * e->mean, share ? " %" : "");
+}
+
+static void group_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
+    const comparison *k = of;
+    const group *g = &k->groups[row];
+    if (column == 0)
+        snprintf(text, HEED_TABLE_CELL, "%d", g->count);
+    else
+        estimate_text(text, &g->of[k->accuracy ? column - 1 : 3], k->accuracy);
+}
+
+static void print_groups(program *p, const comparison *k) {
+    const heed_table_column of[] = {{"runs", 4, false},
+                                    {k->accuracy ? "accuracy" : "best loss", 19, false},
+                                    {"best", 18, false},
+                                    {"test", 18, false}};
+    const char **names = allocate(p->c, (size_t)k->group_count, sizeof *names, "names");
+    for (int i = 0; names && i < k->group_count; i++) names[i] = k->groups[i].name;
+    if (names)
+        print_table(p->c, &(heed_table){.head = "seeds together",
+                                        .rows = k->group_count,
+                                        .count = k->accuracy ? 4 : 2,
+                                        .name = k->width,
+                                        .gap = 1,
+                                        .flush = true,
+                                        .columns = of,
+                                        .names = names,
+                                        .cell = group_cell,
+                                        .of = k});
+    free((void *)names);
+    print_wrapped(p, "+- half of the 95 %% interval of the mean (Student's t)");
+}
+
+/* ---- as data ---- */
 
 static json_t *estimate_json(const heed_estimate *e) {
     return json_pack("{s:o, s:o, s:o}", "mean", json_number(e->mean), "low",
@@ -177,9 +446,9 @@ static json_t *groups_json(const comparison *k) {
             if (k->runs[j].group == i) json_array_append_new(runs, json_text(k->runs[j].name));
         json_array_append_new(
             list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(g->name), "runs",
-                            runs, "best_loss", estimate_json(&g->loss), "accuracy",
-                            estimate_json(&g->last), "best_accuracy", estimate_json(&g->best),
-                            "test_accuracy", estimate_json(&g->test)));
+                            runs, "best_loss", estimate_json(&g->of[3]), "accuracy",
+                            estimate_json(&g->of[0]), "best_accuracy", estimate_json(&g->of[1]),
+                            "test_accuracy", estimate_json(&g->of[2])));
     }
     return list;
 }
@@ -234,17 +503,21 @@ static void report(program *p, const comparison *k) {
     const char *png = flag_text(p, "png");
     heed_chart chart = chart_of(k);
     json_t *all = differences(k->runs, k->count);
+    heed_record *r = record_of(p->c, k);
     write_charts(p, &chart, 1, 540, png);
     if (flag_on(p, "json")) {
-        print_json(p, json_pack("{s:o, s:o, s:O}", "runs", numbers_json(k), "groups",
-                                groups_json(k), "settings", all));
+        json_t *o = record_tables_json(p->c, r);
+        json_object_set_new(o, "groups", groups_json(k));
+        json_object_set(o, "settings", all);
+        print_json(p, o);
     } else {
         draw_chart(p, &chart);
-        print_numbers(p, k);
+        print_record_table(r, "runs", true);
         if (k->grouped) print_groups(p, k);
         print_differences(k, all);
         if (heed_ctx_status(p->c) == HEED_OK) print_drawn(p, png);
     }
+    heed_record_free(r);
     json_decref(all);
 }
 
@@ -320,8 +593,8 @@ static bool open_runs(program *p, comparison *k) {
         if (!r->f || !curves_read(p->c, r->name, &r->curves)) return false;
         name_data(k, r);
         if (data_of(r->model)->perplexity || makes_pictures(r->model)) k->accuracy = false;
-        r->numbers = numbers_of(r->name, &r->curves);
-        k->pairs = k->pairs || isfinite(r->numbers.exact);
+        read_numbers(r);
+        k->pairs |= isfinite(r->number[EXACT]) != 0;
         if (heed_label_columns(r->name) + 2 > k->width) k->width = heed_label_columns(r->name) + 2;
         k->count++;
     }
