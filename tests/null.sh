@@ -124,8 +124,6 @@ cat >>"$dir/null.c" <<'C'
     /* Arguments that are incomplete or out of range. */
     heed_inspection other;
     CALL(heed_run_open(ctx, argv[1], (const heed_model *[]){&(heed_model){.name = "gpt"}, NULL}, NULL));
-    CALL(heed_head_measure_name((heed_head_measure)-1), heed_head_measure_help((heed_head_measure)99));
-    CALL(heed_head_mean(&(heed_head_sums){0}, (heed_head_measure)99));
     CALL(heed_record_subset(ctx, record, &(heed_record_cut){.layer_count = 2}));
     CALL(heed_record_add_guess(record, &(heed_record_guess){.count = 3}), heed_record_json(record, true, &text));
     CALL(heed_page_write(ctx, &(heed_page){.count = 1}, "x.html"), heed_page_size(&(heed_page){.count = 1}));
@@ -136,7 +134,6 @@ cat >>"$dir/null.c" <<'C'
     CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));
     CALL(heed_model_data(NULL));
     CALL(heed_config_args(run->config, (int[]){1}, (char *[]){NULL}));
-    CALL(heed_confusion(ctx, (heed_prediction[]){{.label = 7, .predicted = -2}}, 1, 3));
     CALL(heed_generate(run->model, NULL, tape, &(heed_generation){.count = 1}, NULL, NULL));
 C
 printf '    heed_close(ctx);\n    printf("%%d passed, %%d failed\\n", passed, failed);\n    return failed > 0;\n}\n' >>"$dir/null.c"

@@ -221,6 +221,35 @@ typedef struct {
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score);
 
+/* Where the attention of a token of a target should peak: at its own position in the source, at
+ * that position from the end, or inside the field that it writes. */
+typedef enum {
+    HEED_PEAKS_NONE,
+    HEED_PEAKS_DIAGONAL,
+    HEED_PEAKS_ANTI,
+    HEED_PEAKS_FIELDS
+} heed_peaks;
+/* How an evaluation makes targets, of a run that makes them: captions, or translations. */
+typedef struct {
+    heed_generation decode; /* beam and length_penalty; zeros: greedy */
+    size_t most;            /* at most so many inputs; 0: all */
+    heed_text *made;        /* adds "source <tab> target <tab> right targets" for each; or NULL */
+    int by_length;          /* exact targets by the length of the source, this many lengths per row
+                               of a table; 0: no table */
+    heed_peaks peaks;
+    int within; /* of the first two: positions off that are right, too */
+} heed_target_args;
+/* Evaluates the run: adds the answers of all batches to out, and what they are in sum to facts
+ * (NULL: not). how: of targets; NULL: greedily, of all. Call heed_scores_free in any case. */
+bool heed_score_run(const heed_evaluation *e, const heed_target_args *how, heed_scores *out,
+                    heed_facts *facts);
+/* Only makes the targets and compares them with the right ones. */
+bool heed_score_targets(const heed_evaluation *e, const heed_target_args *how, heed_scores *out);
+/* Lets the run make the target of an example, as `how` says: its beam, or its sampling and what
+ * goes with it. The target's tokens, without [SEP], are those of e, and `about` describes them. */
+bool heed_make_target(const heed_run *r, const heed_generation *how, heed_example *e,
+                      heed_generated *about);
+
 /* True if the data that the run at dir, of model m, was trained on is at the path in its settings;
  * call it before evaluating on that data, or resuming. Else false with HEED_DATA. f: the settings;
  * NULL: those of its config.conf. key: "data", or "val", which may be empty. other: the end of the
@@ -245,44 +274,17 @@ heed_estimate heed_estimate_mean(const double *x, int n);
 
 /* ---- statistics of attention heads ---- */
 
-/* Clark et al. 2019, sec. 3; Dosovitskiy et al. 2021, fig. 7; Olsson et al. 2022. */
-typedef enum {
-    HEED_HEAD_ENTROPY,   /* -sum w log2 w of a row of weights, in bits */
-    HEED_HEAD_DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
-    HEED_HEAD_FIRST,     /* share of a row's weight on the first position */
-    HEED_HEAD_SELF,      /* share on the query's own position */
-    HEED_HEAD_PREVIOUS,  /* share on the position before it, over the queries that have one */
-    HEED_HEAD_NEXT,      /* share on the position after it, over the queries that have one */
-    HEED_HEAD_SAME,      /* share on other positions with the query's token */
-    HEED_HEAD_SPECIAL,   /* share on [CLS] and [SEP] */
-    HEED_HEAD_DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
-    HEED_HEAD_INDUCTION, /* next-token models: share on the token after an earlier occurrence of the
-                            query's token, in a repeated random sequence: "prefix matching" */
-    HEED_HEAD_MEASURES
-} heed_head_measure;
-const char *heed_head_measure_name(heed_head_measure m); /* "entropy" */
-const char *heed_head_measure_help(heed_head_measure m); /* one line */
-
-/* Sums over rows of weights, and the number of rows counted for each measure. */
-typedef struct {
-    double sum[HEED_HEAD_MEASURES], rows[HEED_HEAD_MEASURES];
-} heed_head_sums;
-double heed_head_mean(const heed_head_sums *s, heed_head_measure m); /* NAN: none */
-
-typedef struct {
-    int layer_count;
-    heed_record_block *layers; /* as returned by heed_attention_layers */
-    int *first;                /* (layer_count) index of each layer's head 0 in heads */
-    int head_count;            /* of all layers */
-    heed_head_sums *heads;
-    heed_head_sums uniform[3]; /* by stack: those of a head that weights all keys equally */
-} heed_head_table;
-/* Measures all heads over the queries of all batches, without padding. Returns false on error. Call
- * heed_heads_free in any case. */
-bool heed_heads(const heed_evaluation *e, heed_head_table *out);
-void heed_heads_free(heed_head_table *h);
-/* Whether any head has the measure. */
-bool heed_heads_have(const heed_head_table *h, heed_head_measure m);
+/* Measures all heads over the queries of all batches, without padding. The table "heads" has a row
+ * for each head (path, stack, layer, head) with its queries and the means of the measures that any
+ * head has: entropy, -sum w log2 w of a row of weights, in bits; distance, sum w |query - key|, of
+ * pictures between the centres of patches; the share of a row's weight on the first position, on
+ * self, the query's own, on the previous and the next, on the same token elsewhere, on special
+ * tokens, [CLS] and [SEP]; of cross attention diagonal, |peak - query (keys - 1) / (queries - 1)|,
+ * in tokens; and of next-token models induction, the share on the token after an earlier occurrence
+ * of the query's token, in a repeated random sequence. "alike" has the same by stack for a head
+ * that weights all keys equally. Clark et al. 2019, sec. 3; Dosovitskiy et al. 2021, fig. 7; Olsson
+ * et al. 2022. Free with heed_record_free. NULL on error. */
+heed_record *heed_heads(const heed_evaluation *e);
 
 /* ---- head ablation ---- */
 
@@ -306,79 +308,34 @@ bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
 /* Puts the parameters back, bit by bit. */
 void heed_head_on(heed_head_backup *b);
 
-typedef struct {
-    int layer, head;       /* layer: index in the ablation's layers */
-    double loss, accuracy; /* without the head; accuracy NAN: not defined */
-    heed_estimate harm;    /* loss without the head minus loss with it, over batches */
-} heed_ablated_head;
-typedef struct {
-    int layer_count;
-    heed_record_block *layers;
-    double loss, accuracy; /* of the unchanged model */
-    int head_count;
-    heed_ablated_head *heads; /* the most harm first */
-} heed_ablation;
-/* Evaluates the data once with the unchanged model, and once without each head in turn. Michel et
- * al. 2019, sec. 3.2. Returns false on error. Call heed_ablation_free in any case. */
-bool heed_ablate(const heed_evaluation *e, heed_ablation *out);
-void heed_ablation_free(heed_ablation *a);
+/* Evaluates the data once with the unchanged model, and once without each head in turn. The table
+ * "heads" has a row for each (path, stack, layer, head), the most harm first: its loss and accuracy
+ * without the head, and harm, the loss without it minus the loss with it, a mean over batches, with
+ * half of its 95 % interval, harm_95. The table without a name has the unchanged model's loss and
+ * accuracy; the map "harm" has the layers and the heads as axes. Michel et al. 2019, sec. 3.2. Free
+ * with heed_record_free. NULL on error. */
+heed_record *heed_ablate(const heed_evaluation *e);
 
 /* ---- patch ablation: whether the patches that a measure ranks first matter ---- */
-
-typedef enum {
-    HEED_PATCHES_ATTENTION, /* of the last layer, the mean of its heads; here and below, the row of
-                               [CLS], or without [CLS] the mean of all rows */
-    HEED_PATCHES_ROLLOUT,
-    HEED_PATCHES_GRADIENT,
-    HEED_PATCHES_OCCLUSION,
-    HEED_PATCHES_RANDOM, /* the mean of ten draws */
-    HEED_PATCH_MEASURES
-} heed_patch_measure;
-const char *heed_patch_measure_name(heed_patch_measure m); /* "attention" */
 
 typedef struct {
     heed_images *images;
     heed_part part;
-    int pictures; /* how many are chosen, by the seed; 0: 100 */
-    double share; /* share of the patches to hide, in [0, 1]; at least one is hidden */
+    int pictures;     /* how many are chosen, by the seed; 0: 100 */
+    double share;     /* share of the patches to hide, in [0, 1]; at least one is hidden */
+    const char *what; /* the name of the data; or NULL */
     heed_progress progress;
     void *user;
 } heed_patch_ablation_args;
-typedef struct {
-    int pictures, patches, hidden; /* patches of a picture, and how many of them are hidden */
-    double p, correct; /* on intact pictures: mean probability of the answers, share correct */
-    struct {
-        heed_estimate fall; /* of the answer's probability */
-        heed_estimate more; /* fall minus that of random patches, picture by picture */
-        double kept;        /* share of pictures whose answer stays */
-    } by[HEED_PATCH_MEASURES];
-} heed_patch_ablation;
-/* Hides the patches that each measure ranks first and repeats the prediction. HEED_USAGE for a
- * model without a grid of patches. Samek et al. 2017, sec. III. */
-bool heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args,
-                         heed_patch_ablation *out);
-
-/* ---- confusion table of a classifier ---- */
-
-/* The prediction for one item whose label is known. */
-typedef struct {
-    int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct. A tie
-                 counts against the label, so rank may be above 0 where predicted is the label */
-    double p, loss; /* p of the predicted class; -log p of the label */
-} heed_prediction;
-/* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
-heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
-/* Counts how often each class was predicted for each label: (classes,classes), rows by label,
- * columns by prediction; others than 0 .. classes - 1 are left out. The caller frees the result
- * with free(). NULL: out of memory. */
-size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count, int classes);
-/* One class of such a table. */
-typedef struct {
-    size_t count, predicted, correct; /* items of the class, predictions of it, correct ones */
-    double recall, precision;         /* correct / count, correct / predicted; NAN: 0 / 0 */
-} heed_class_score;
-heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
+/* Hides the patches that each measure ranks first, attention (the mean of the last layer's heads),
+ * rollout, gradient, occlusion or random (ten draws), and repeats the prediction. The table "by"
+ * has a row for each: fall, by how much the answer's probability falls; more, by how much more than
+ * of random patches, picture by picture, both with half of their 95 % intervals; kept, the share of
+ * pictures whose answer stays. The table without a name has the pictures, the patches of one and
+ * how many are hidden, and of intact pictures the mean probability p of the answers and the share
+ * right. HEED_USAGE for a model without a grid of patches. Samek et al. 2017, sec. III. Free with
+ * heed_record_free. NULL on error. */
+heed_record *heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args);
 
 /* ---- snapshots: attention on fixed inputs while a model learns ---- */
 

@@ -1,10 +1,10 @@
-/* heed/record.h -- what a model attended to on one input: the data behind every view of attention.
+/* heed/record.h -- the result of an analysis: the data behind every view of attention.
  *
  * A record holds axes (tokens or patches), blocks (one attention layer each, over two axes), maps
- * (any other matrix of queries x keys: rollout, occlusion, influence) and the model's predictions.
- * It is filled from a run and an input, from a file of weights of another program, or by hand; heat
- * maps, pictures, files and the page read nothing else. Labels are literal text in UTF-8; each view
- * decides how to show a newline or a space. */
+ * (any other matrix of queries x keys: rollout, occlusion, influence), the model's predictions, and
+ * tables (of heads, of measures). It is filled from a run and an input or data, from a file of
+ * weights of another program, or by hand; heat maps, pictures, files and the page read nothing
+ * else. Labels are literal text in UTF-8; each view decides how to show a newline or a space. */
 #ifndef HEED_RECORD_H
 #define HEED_RECORD_H
 
@@ -68,17 +68,38 @@ typedef struct {
     const heed_real *p; /* (count) probabilities, in descending order */
 } heed_record_guess;
 
+/* A column of a table: numbers or texts. */
+typedef struct {
+    const char *key;    /* in JSON and CSV; NULL: it is for people alone */
+    const char *head;   /* its heading for people; NULL: it is in JSON and CSV alone */
+    const char *help;   /* one line on what it measures; or NULL */
+    const char *format; /* of a number for people: "%.3f", "%.2f %%"; NULL: whole numbers */
+    double times;       /* by which the number is multiplied for people; 0: 1 */
+    bool optional; /* without a number the cell is empty, and JSON has no member; else "-", null */
+    const double *values;     /* (rows); NAN: none */
+    const char *const *texts; /* (rows) instead of numbers; or NULL */
+} heed_record_column;
+/* Rows of numbers. For people the first column names the rows. In JSON a table is a list with an
+ * object for each row. */
+typedef struct {
+    const char *name; /* in JSON; NULL: a single row, whose members are those of the whole object */
+    const char *by;   /* in JSON, an object by this column instead of a list; or NULL */
+    int rows, count;
+    const heed_record_column *columns; /* (count) */
+} heed_record_table;
+
 typedef struct {
     const char *title;        /* the input, in one line */
     const char *model, *task; /* "tiny gpt, step 300"; "gpt" */
     const char *note;         /* specific to this record: a subset, a cut; or NULL */
     const char *run; /* whose weights these are, so that models can be told apart; or NULL */
     int64_t step;    /* training step; -1: unknown */
-    int axis_count, block_count, map_count, guess_count;
+    int axis_count, block_count, map_count, guess_count, table_count;
     const heed_record_axis *axes;
     const heed_record_block *blocks;
     const heed_record_map *maps;
     const heed_record_guess *guesses;
+    const heed_record_table *tables;
     const unsigned char *pixels; /* (H,W,C) of the picture under the grid; NULL: none */
     int width, height, channels;
 } heed_record;
@@ -95,6 +116,11 @@ int heed_record_add_axis(heed_record *r, const heed_record_axis *a);
 int heed_record_add_block(heed_record *r, const heed_record_block *b);
 int heed_record_add_map(heed_record *r, const heed_record_map *m);
 int heed_record_add_guess(heed_record *r, const heed_record_guess *g);
+/* A table of `rows` without columns, of which all arguments but r may be NULL; and a column of the
+ * last table. Returns its numbers, those of k->values or else zeros, to be filled in; NULL for
+ * texts, and on error. */
+bool heed_record_add_table(heed_record *r, const char *name, const char *by, int rows);
+double *heed_record_add_column(heed_record *r, heed_record_column k);
 /* Sets the texts that are not NULL. */
 typedef struct {
     const char *title, *model, *task, *note, *run;
@@ -114,6 +140,22 @@ void heed_record_probe(heed_tape *t, const char *pattern, bool lean);
  * nothing was probed under the path, or on error. */
 int heed_record_take(heed_record *r, const heed_tape *t, const heed_record_block *like, int item,
                      const int32_t *pad);
+
+/* ---- tables ---- */
+
+/* The column of a key in the table of a name, or (NULL) the one without; NULL: there is none. */
+const heed_record_column *heed_record_find(const heed_record *r, const char *table,
+                                           const char *key);
+/* Sorts the rows of a table by the numbers of a column, the largest first. Equal ones keep their
+ * order, and rows without a number come last. Returns false if there is no such column. */
+bool heed_record_sort(heed_record *r, const char *table, const char *key);
+/* Appends a table for a terminal of `width` columns, without columns that have no number. Other
+ * tables of the record whose first column has the same heading add their rows, in the order of the
+ * tables. flush: names begin at the start of the line; else after two blanks. */
+bool heed_record_table_text(const heed_record *r, const char *table, bool flush, int width,
+                            heed_text *out);
+/* Appends the tables as one JSON object. key: NULL for the outermost value. */
+bool heed_record_table_json(const heed_record *r, const char *key, heed_text *out);
 
 /* ---- subsets ---- */
 
@@ -143,7 +185,8 @@ double heed_record_bytes(const heed_record *r);
 bool heed_record_json(const heed_record *r, bool arrays, heed_text *out);
 /* path,stack,layer,head,query_position,key_position,query_token,key_token,weight: one line per
  * weight, then the maps. Layers, heads and positions count from 1. Tokens are quoted, and their
- * control characters are written as escapes such as \x1B. */
+ * control characters are written as escapes such as \x1B. Of a record with tables instead the first
+ * one that has a name. */
 bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path);
 /* Writes a NumPy archive: PATH.weights (heads,Q,K), PATH.raw, .scores, .q, .k, .v, and PATH.heads,
  * their indices from 0; "maps", the names of the maps, and maps.N (Q,K); of both the labels, as

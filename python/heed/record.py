@@ -122,6 +122,13 @@ class Record(Owner):
             found.append((None if g.query < 0 else g.query, text(g.says), list(zip(texts(g.labels, g.count), p))))
         return found
 
+    @property
+    def tables(self):
+        """By name, the table without one under None: for each column its numbers or texts."""
+        get = lambda k, rows: texts(k.texts, rows) if k.texts else array(k.values, (rows,), None, "<f8").tolist()
+        columns = lambda t: {text(k.key): get(k, t.rows) for k in self.items(_c.heed_record_column, t.columns, t.count) if k.key}
+        return {text(t.name) if t.name else None: columns(t) for t in self.items(_c.heed_record_table, self.c.tables, self.c.table_count)}
+
     def __repr__(self):
         return f"<heed.Record {self.title!r}: {self.c.block_count} layers>"
 

@@ -558,31 +558,18 @@ class Run(Owner):
         return found
 
     def heads(self, data=None):
-        """What the heads do over data: for each measure (entropy, distance, first, self, previous, ...) a list of a layer's heads,
-        nan where it does not apply."""
-        table = _c.heed_head_table()
+        """What the heads do over data: for each measure that any head has (entropy, distance, first, self, previous, ...) a list of a
+        layer's heads, nan where it does not apply."""
         with self._evaluation(data, "heads") as e:
-            try:
-                self.context.made(lib.heed_heads(byref(e), byref(table)), "heads")
-                first = array(table.first, (table.layer_count,), None, "<i4").tolist() + [table.head_count]
-                size = ctypes.sizeof(_c.heed_head_sums)
-                mean = lambda m: [lib.heed_head_mean(table.heads + i * size, m) for i in range(table.head_count)]
-                measures = {text(lib.heed_head_measure_name(m)): mean(m) for m in range(_c.HEED_HEAD_MEASURES)}
-                return {name: [x[a:b] for a, b in zip(first, first[1:])] for name, x in measures.items()}
-            finally:
-                lib.heed_heads_free(byref(table))
+            found = Record(self.context, self.context.made(lib.heed_heads(byref(e)), "heads")).tables["heads"]
+        about, first = ("queries", "path", "stack", "layer", "head"), [i for i, head in enumerate(found["head"]) if head == 1]
+        return {name: [x[a:b] for a, b in zip(first, first[1:] + [len(x)])] for name, x in found.items() if name not in about}
 
     def ablate(self, data=None):
         """What is lost without each head: (path, head, by how much the loss rises, half of the 95 % interval), the most first."""
-        a = _c.heed_ablation()
         with self._evaluation(data, "ablate") as e:
-            try:
-                self.context.made(lib.heed_ablate(byref(e), byref(a)), "ablate")
-                heads = [_c.heed_ablated_head.from_address(a.heads + i * ctypes.sizeof(_c.heed_ablated_head)) for i in range(a.head_count)]
-                layers = [_c.heed_record_block.from_address(a.layers + i * ctypes.sizeof(_c.heed_record_block)) for i in range(a.layer_count)]
-                return [(text(layers[h.layer].path), h.head, h.harm.mean, h.harm.half) for h in heads]
-            finally:
-                lib.heed_ablation_free(byref(a))
+            found = Record(self.context, self.context.made(lib.heed_ablate(byref(e)), "ablate")).tables["heads"]
+        return [(path, int(head) - 1, harm, half) for path, head, harm, half in zip(found["path"], found["head"], found["harm"], found["harm_95"])]
 
     # ---- elsewhere ----
 

@@ -139,68 +139,108 @@ static double accuracy_of(const heed_score *s) {
     return s->total > 0 ? s->correct / s->total : (double)NAN;
 }
 
-static int by_harm(const void *a, const void *b) {
-    const heed_ablated_head *x = a, *y = b;
-    if (x->harm.mean != y->harm.mean) return x->harm.mean > y->harm.mean ? -1 : 1;
-    if (x->layer != y->layer) return (x->layer > y->layer) - (x->layer < y->layer);
-    return (x->head > y->head) - (x->head < y->head);
-}
-
-/* harm: the loss without the head minus the loss with it; batches are weighted. */
-static bool without_head(const heed_evaluation *e, const heed_ablation *a, const measured *with,
-                         measured *without, heed_ablated_head *out) {
-    heed_head_backup backup;
-    bool ok = heed_head_off(e->run, &a->layers[out->layer], out->head, &backup) &&
-              measure(e, (int)(out - a->heads), a->head_count, without);
-    heed_head_on(&backup);
-    if (!ok) return false;
-    double mean = with->score.weight / (double)e->batches;
-    for (uint64_t i = 0; i < e->batches; i++)
-        without->loss[i] = (without->loss[i] - with->loss[i]) / mean;
-    out->loss = loss_of(&without->score);
-    out->accuracy = accuracy_of(&without->score);
-    out->harm = heed_estimate_mean(without->loss, (int)e->batches);
-    return true;
-}
-
-static bool list_heads(const heed_run *r, heed_ablation *a) {
-    a->layers = heed_attention_layers(r, &a->layer_count);
-    if (!a->layers) return false;
-    for (int l = 0; l < a->layer_count; l++) a->head_count += a->layers[l].heads;
-    a->heads = calloc((size_t)a->head_count, sizeof *a->heads);
-    if (!a->heads) return heed_fail(r->c, HEED_FAILED, "no memory for %d heads", a->head_count);
-    for (int l = 0, n = 0; l < a->layer_count; l++)
-        for (int h = 0; h < a->layers[l].heads; h++)
-            a->heads[n++] = (heed_ablated_head){.layer = l, .head = h};
-    return true;
-}
-
-bool heed_ablate(const heed_evaluation *e, heed_ablation *out) {
-    if (!out) return false;
-    *out = (heed_ablation){.layer_count = 0};
-    if (!e || !e->run || heed__stopped(e->run->c) || !list_heads(e->run, out)) return false;
-    heed_ctx *c = e->run->c;
-    size_t n = (size_t)e->batches;
-    double *sums = heed__alloc_array(c, 4 * n, sizeof *sums);
-    if (!sums) return false;
-    measured with = {.loss = sums, .weight = sums + n};
-    measured without = {.loss = sums + 2 * n, .weight = sums + 3 * n};
-    bool ok = measure(e, 0, out->head_count, &with);
-    if (ok) {
-        out->loss = loss_of(&with.score);
-        out->accuracy = accuracy_of(&with.score);
+/* Measures the heads, in the columns of a table. harm: the loss without the head minus the loss
+ * with it; batches are weighted. */
+static bool ablate_all(const heed_evaluation *e, const heed__heads *all, const measured *with,
+                       measured *without, heed_record *to) {
+    double *loss = heed_record_add_column(
+        to, (heed_record_column){.key = "loss", .head = "loss", .format = "%.4f"});
+    double *harm = heed_record_add_column(
+        to, (heed_record_column){.key = "harm", .head = "harm", .format = "%+.4f"});
+    double *half = heed_record_add_column(
+        to, (heed_record_column){.key = "harm_95", .head = "(95 %)", .format = "+- %.4f"});
+    double *accuracy = heed_record_add_column(
+        to, (heed_record_column){
+                .key = "accuracy", .head = "accuracy", .format = "%.2f %%", .times = 100});
+    bool ok = accuracy != NULL;
+    for (int i = 0; ok && i < all->count; i++) {
+        heed_head_backup backup;
+        ok = heed_head_off(e->run, &all->layers[all->layer[i]], all->number[i], &backup) &&
+             measure(e, i, all->count, without);
+        heed_head_on(&backup);
+        if (!ok) break;
+        double mean = with->score.weight / (double)e->batches;
+        for (uint64_t k = 0; k < e->batches; k++)
+            without->loss[k] = (without->loss[k] - with->loss[k]) / mean;
+        heed_estimate by = heed_estimate_mean(without->loss, (int)e->batches);
+        loss[i] = loss_of(&without->score);
+        harm[i] = by.mean;
+        half[i] = by.half;
+        accuracy[i] = accuracy_of(&without->score);
     }
-    for (int i = 0; ok && i < out->head_count; i++)
-        ok = without_head(e, out, &with, &without, &out->heads[i]);
-    ok = ok && heed__progress(c, e->progress, e->progress_user, out->head_count, out->head_count);
-    heed__free(sums);
-    if (ok) qsort(out->heads, (size_t)out->head_count, sizeof *out->heads, by_harm);
+    return ok && heed__progress(e->run->c, e->progress, e->progress_user, all->count, all->count);
+}
+
+/* The map: one row per layer, one column per head; 0: no such head. */
+static bool add_map(heed_record *to, const heed__heads *all, heed_ctx *c) {
+    int rows = all->layer_count, cols = 0;
+    const double *harm = heed_record_find(to, "heads", "harm")->values;
+    for (int i = 0; i < rows; i++)
+        if (all->layers[i].heads > cols) cols = all->layers[i].heads;
+    size_t count = (size_t)(rows + cols);
+    char(*names)[32] = heed__alloc_array(c, count, sizeof *names);
+    const char **labels = heed__alloc_array(c, count, sizeof *labels);
+    heed_real *x = heed__alloc_array(c, (size_t)rows * (size_t)cols, sizeof *x);
+    bool ok = names && labels && x;
+    for (int i = 0; ok && i < rows + cols; i++) {
+        const heed_record_block *l = &all->layers[i < rows ? i : 0];
+        labels[i] = names[i];
+        if (i < rows)
+            snprintf(names[i], sizeof *names, "%s%slayer %d",
+                     all->stacks ? heed_stack_name(l->stack) : "", all->stacks ? " " : "",
+                     l->layer + 1);
+        else
+            snprintf(names[i], sizeof *names, "head %d", i - rows + 1);
+    }
+    for (int i = 0; ok && i < all->count; i++)
+        x[all->layer[i] * cols + all->number[i]] = (heed_real)harm[i];
+    heed_record_map m = {.name = "harm",
+                         .help = "loss that is added without the head",
+                         .layer = -1,
+                         .head = -1,
+                         .keys = 1,
+                         .values = x};
+    const heed_record_axis layers = {.name = "layers", .count = rows, .labels = labels},
+                           heads = {.name = "heads", .count = cols, .labels = labels + rows};
+    ok = ok && heed_record_add_axis(to, &layers) >= 0 && heed_record_add_axis(to, &heads) >= 0 &&
+         heed_record_add_map(to, &m) >= 0;
+    heed__free(names);
+    heed__free((void *)labels);
+    heed__free(x);
     return ok;
 }
 
-void heed_ablation_free(heed_ablation *a) {
-    if (!a) return;
-    free(a->heads);
-    free(a->layers);
-    *a = (heed_ablation){.layer_count = 0};
+heed_record *heed_ablate(const heed_evaluation *e) {
+    heed__heads all;
+    if (!e || !e->run || heed__stopped(e->run->c) || !heed__heads_open(e->run, &all)) return NULL;
+    heed_ctx *c = e->run->c;
+    heed_record *out = NULL;
+    size_t n = (size_t)e->batches;
+    double *sums = heed__alloc_array(c, 4 * n, sizeof *sums);
+    measured with = {.loss = sums, .weight = sums ? sums + n : NULL};
+    measured without = {.loss = sums ? sums + 2 * n : NULL, .weight = sums ? sums + 3 * n : NULL};
+    if (sums && measure(e, 0, all.count, &with)) {
+        char note[64], number[32];
+        const char *nothing = "nothing";
+        double batches = (double)n, loss = loss_of(&with.score),
+               accuracy = accuracy_of(&with.score);
+        snprintf(note, sizeof note, "%s batch%s of %d", heed_format_count(number, e->batches),
+                 n == 1 ? "" : "es", e->rows);
+        out = heed__measured(e->run, e->what, note,
+                             &(heed_record_column){.head = "without", .texts = &nothing});
+        heed_record_add_column(out, (heed_record_column){.key = "batches", .values = &batches});
+        heed_record_add_column(
+            out, (heed_record_column){.key = "loss", .format = "%.4f", .values = &loss});
+        heed_record_add_column(
+            out, (heed_record_column){
+                     .key = "accuracy", .format = "%.2f %%", .times = 100, .values = &accuracy});
+        heed_record_add_table(out, "heads", NULL, all.count);
+        all.about->head = "without";
+        for (int i = 0; i < HEED__ABOUT; i++) heed_record_add_column(out, all.about[i]);
+        if (ablate_all(e, &all, &with, &without, out) && add_map(out, &all, c))
+            heed_record_sort(out, "heads", "harm");
+    }
+    heed__free(sums);
+    heed__heads_free(&all);
+    return heed__record_done(c, out);
 }

@@ -6,6 +6,8 @@
 #include "inspect/inspect.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- data ---- */
@@ -97,46 +99,73 @@ bool heed__progress(heed_ctx *c, heed_progress progress, void *user, int64_t don
            heed_fail(c, HEED_INTERRUPTED, "interrupted");
 }
 
-/* ---- classes ---- */
+/* ---- records of measurements ---- */
 
-static bool is_class(int index, int classes) { return index >= 0 && index < classes; }
-
-heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label) {
-    if (!logits || !is_class(label, classes)) return (heed_prediction){.label = label};
-    int best = heed__largest(logits, classes), better = 0;
-    double sum = 0;
-    for (int i = 0; i < classes; i++) {
-        sum += exp((double)logits[i] - (double)logits[best]);
-        better += i != label && logits[i] >= logits[label];
+bool heed__heads_open(const heed_run *r, heed__heads *out) {
+    int layers;
+    *out = (heed__heads){.layers = heed_attention_layers(r, &layers)};
+    if (!out->layers) return false;
+    out->layer_count = layers;
+    for (int i = 0; i < layers; i++) {
+        out->count += out->layers[i].heads;
+        out->stacks |= out->layers[i].stack != out->layers->stack;
     }
-    return (heed_prediction){.label = label,
-                             .predicted = best,
-                             .rank = better,
-                             .p = 1 / sum,
-                             .loss = log(sum) + (double)logits[best] - (double)logits[label]};
+    size_t n = (size_t)out->count;
+    out->first = out->memory[0] =
+        heed__alloc_array(r->c, (size_t)layers + 2 * n, sizeof *out->first);
+    double *place = out->memory[1] = heed__alloc_array(r->c, 2 * n, sizeof *place);
+    const char **texts = out->memory[2] = heed__alloc_array(r->c, 3 * n, sizeof *texts);
+    char(*names)[64] = out->memory[3] = heed__alloc_array(r->c, n, sizeof *names);
+    if (!out->first || !place || !texts || !names) return false;
+    out->layer = out->first + layers;
+    out->number = out->layer + out->count;
+    for (int i = 0, at = 0; i < layers; i++) {
+        const heed_record_block *l = &out->layers[i];
+        out->first[i] = at;
+        for (int h = 0; h < l->heads; h++, at++) {
+            out->layer[at] = i;
+            out->number[at] = h;
+            snprintf(names[at], sizeof *names, "%s%slayer %d, head %d%s",
+                     out->stacks ? heed_stack_name(l->stack) : "", out->stacks ? " " : "",
+                     l->layer + 1, h + 1, l->hard ? ", hard" : "");
+            texts[at] = names[at];
+            texts[n + (size_t)at] = l->path;
+            texts[2 * n + (size_t)at] = heed_stack_name(l->stack);
+            place[at] = l->layer + 1;
+            place[n + (size_t)at] = h + 1;
+        }
+    }
+    const heed_record_column about[HEED__ABOUT] = {{.head = "", .texts = texts},
+                                                   {.key = "path", .texts = texts + n},
+                                                   {.key = "stack", .texts = texts + 2 * n},
+                                                   {.key = "layer", .values = place},
+                                                   {.key = "head", .values = place + n}};
+    memcpy(out->about, about, sizeof about);
+    return true;
 }
 
-size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count, int classes) {
-    size_t n = (size_t)(classes > 0 ? classes : 0),
-           *counts = heed__alloc_array(c, n * n, sizeof *counts);
-    for (size_t i = 0; counts && list && i < count; i++)
-        if (is_class(list[i].label, classes) && is_class(list[i].predicted, classes))
-            counts[(size_t)list[i].label * n + (size_t)list[i].predicted]++;
-    return counts;
+void heed__heads_free(heed__heads *h) {
+    free(h->layers);
+    for (int i = 0; i < 4; i++) heed__free(h->memory[i]);
 }
 
-heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label) {
-    heed_class_score none = {.recall = (double)NAN, .precision = (double)NAN};
-    if (!confusion || !is_class(label, classes)) return none;
-    size_t n = (size_t)classes, at = (size_t)label;
-    heed_class_score s = {.correct = confusion[at * n + at]};
-    for (size_t i = 0; i < n; i++) {
-        s.count += confusion[at * n + i];
-        s.predicted += confusion[i * n + at];
-    }
-    s.recall = s.count ? (double)s.correct / (double)s.count : (double)NAN;
-    s.precision = s.predicted ? (double)s.correct / (double)s.predicted : (double)NAN;
-    return s;
+heed_record *heed__measured(const heed_run *r, const char *what, const char *note,
+                            const heed_record_column *name) {
+    const char *model = r->model->name, *data = what ? what : "";
+    heed_record *to = heed_record_new(r->c);
+    heed_record_describe(
+        to, (heed_record_texts){.title = data, .model = model, .task = model, .note = note});
+    heed_record_add_table(to, NULL, NULL, 1);
+    if (name) heed_record_add_column(to, *name);
+    heed_record_add_column(to, (heed_record_column){.key = "model", .texts = &model});
+    heed_record_add_column(to, (heed_record_column){.key = "data", .texts = &data});
+    return to;
+}
+
+heed_record *heed__record_done(heed_ctx *c, heed_record *r) {
+    if (heed_ctx_status(c) == HEED_OK) return r;
+    heed_record_free(r);
+    return NULL;
 }
 
 /* ---- means ---- */

@@ -8,33 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *help;
-} measures[HEED_HEAD_MEASURES] = {
-    {"entropy", "of a query's weights, in bits: 0 for one key, log2 n for n alike"},
-    {"distance", "from the query to what it attends to, a mean by the weights"},
-    {"first", "share on the first token"},
-    {"self", "share on the query's own token"},
-    {"previous", "share on the token before the query, over the queries that have one"},
-    {"next", "share on the token after the query, over the queries that have one"},
-    {"same", "share on other positions that have the query's token"},
-    {"special", "share on [CLS] and [SEP]"},
-    {"diagonal", "how far the strongest source token lies from the straight line, in tokens"},
-    {"induction",
-     "share on the token that followed the query's token before, where random tokens repeat"}};
+enum {
+    ENTROPY,   /* -sum w log2 w of a row of weights, in bits */
+    DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
+    FIRST,     /* share of a row's weight on the first position */
+    SELF,      /* share on the query's own position */
+    PREVIOUS,  /* share on the position before it, over the queries that have one */
+    NEXT,      /* share on the position after it, over the queries that have one */
+    SAME,      /* share on other positions with the query's token */
+    SPECIAL,   /* share on [CLS] and [SEP] */
+    DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
+    INDUCTION, /* next-token models: share on the token after an earlier occurrence of the query's
+                  token, in a repeated random sequence: "prefix matching" */
+    MEASURES
+};
+static const heed_record_column measures[MEASURES] = {
+    {.key = "entropy",
+     .help = "of a query's weights, in bits: 0 for one key, log2 n for n alike",
+     .format = "%.2f"},
+    {.key = "distance",
+     .help = "from the query to what it attends to, a mean by the weights",
+     .format = "%.2f"},
+    {.key = "first", .help = "share on the first token"},
+    {.key = "self", .help = "share on the query's own token"},
+    {.key = "previous",
+     .help = "share on the token before the query, over the queries that have one"},
+    {.key = "next", .help = "share on the token after the query, over the queries that have one"},
+    {.key = "same", .help = "share on other positions that have the query's token"},
+    {.key = "special", .help = "share on [CLS] and [SEP]"},
+    {.key = "diagonal",
+     .help = "how far the strongest source token lies from the straight line, in tokens",
+     .format = "%.2f"},
+    {.key = "induction",
+     .help = "share on the token that followed the query's token before, where random tokens "
+             "repeat"}};
 
-static bool is_measure(heed_head_measure m) { return (unsigned)m < HEED_HEAD_MEASURES; }
+/* Sums over rows of weights, and the number of rows counted for each measure. */
+typedef struct {
+    double sum[MEASURES], rows[MEASURES];
+} sums;
 
-const char *heed_head_measure_name(heed_head_measure m) {
-    return is_measure(m) ? measures[m].name : NULL;
-}
-const char *heed_head_measure_help(heed_head_measure m) {
-    return is_measure(m) ? measures[m].help : NULL;
-}
-
-double heed_head_mean(const heed_head_sums *s, heed_head_measure m) {
-    return s && is_measure(m) && s->rows[m] > 0 ? s->sum[m] / s->rows[m] : (double)NAN;
-}
+typedef struct {
+    heed__heads of;
+    sums *heads;     /* (of.count) */
+    sums uniform[3]; /* by stack: those of a head that weights all keys equally */
+} table;
 
 /* ---- one row of weights ---- */
 
@@ -54,7 +72,7 @@ static bool is_seen(const pair_of_sides *p, int query, int key) {
     return (!p->k.pad || p->k.pad[key]) && (!p->causal || key <= query);
 }
 
-static void count(heed_head_sums *s, heed_head_measure m, double value) {
+static void count(sums *s, int m, double value) {
     s->sum[m] += value;
     s->rows[m]++;
 }
@@ -72,7 +90,7 @@ static double patches_apart(const double *w, const side *k, int query) {
 }
 
 /* Shares by the tokens of the keys. */
-static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+static void count_tokens(sums *s, const pair_of_sides *p, const double *w, int query) {
     double same = 0, special = 0;
     int cls = p->special.cls, sep = p->special.sep;
     int32_t own = p->q.ids[query];
@@ -83,20 +101,19 @@ static void count_tokens(heed_head_sums *s, const pair_of_sides *p, const double
         else if (!p->cross && i != query && id == own)
             same += w[i];
     }
-    if (cls >= 0 || sep >= 0) count(s, HEED_HEAD_SPECIAL, special);
-    if (!p->cross) count(s, HEED_HEAD_SAME, same);
+    if (cls >= 0 || sep >= 0) count(s, SPECIAL, special);
+    if (!p->cross) count(s, SAME, same);
 }
 
 /* Shares by the positions of the keys. */
-static void count_places(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+static void count_places(sums *s, const pair_of_sides *p, const double *w, int query) {
     double distance = 0;
     for (int i = 0; i < p->k.len; i++) distance += w[i] * abs(i - query);
-    count(s, HEED_HEAD_DISTANCE, distance);
-    count(s, HEED_HEAD_FIRST, w[0]);
-    count(s, HEED_HEAD_SELF, w[query]);
-    if (query > 0) count(s, HEED_HEAD_PREVIOUS, w[query - 1]);
-    if (query + 1 < p->k.len && is_seen(p, query, query + 1))
-        count(s, HEED_HEAD_NEXT, w[query + 1]);
+    count(s, DISTANCE, distance);
+    count(s, FIRST, w[0]);
+    count(s, SELF, w[query]);
+    if (query > 0) count(s, PREVIOUS, w[query - 1]);
+    if (query + 1 < p->k.len && is_seen(p, query, query + 1)) count(s, NEXT, w[query + 1]);
 }
 
 static int keys_of(const side *k) {
@@ -105,16 +122,16 @@ static int keys_of(const side *k) {
     return n;
 }
 
-static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w, int query) {
+static void count_row(sums *s, const pair_of_sides *p, const double *w, int query) {
     double entropy = 0;
     for (int i = 0; i < p->k.len; i++)
         if (w[i] > 0) entropy -= w[i] * log2(w[i]);
-    count(s, HEED_HEAD_ENTROPY, entropy);
+    count(s, ENTROPY, entropy);
     if (p->k.cols > 0) {
         if (p->cross) return;
-        if (query >= p->k.first) count(s, HEED_HEAD_DISTANCE, patches_apart(w, &p->k, query));
-        if (query >= p->k.first) count(s, HEED_HEAD_SELF, w[query]);
-        if (p->k.first) count(s, HEED_HEAD_SPECIAL, w[0]);
+        if (query >= p->k.first) count(s, DISTANCE, patches_apart(w, &p->k, query));
+        if (query >= p->k.first) count(s, SELF, w[query]);
+        if (p->k.first) count(s, SPECIAL, w[0]);
         return;
     }
     if (p->q.ids) count_tokens(s, p, w, query);
@@ -126,7 +143,7 @@ static void count_row(heed_head_sums *s, const pair_of_sides *p, const double *w
     for (int i = 1; i < p->k.len; i++)
         if (w[i] > w[peak]) peak = i;
     double straight = queries > 1 ? (double)query * (keys - 1) / (queries - 1) : 0;
-    count(s, HEED_HEAD_DIAGONAL, fabs(peak - straight));
+    count(s, DIAGONAL, fabs(peak - straight));
 }
 
 static const int32_t *of_item(const int32_t *all, int item, int len) {
@@ -168,9 +185,9 @@ static pair_of_sides sides_of(const heed_run *r, const heed_batch *b, const heed
 }
 
 /* Weights (B,h,Q,K) or, for one head, (B,Q,K). */
-static void count_layer(const heed_run *r, const heed_batch *b, const heed_tensor *w,
-                        heed_head_table *h, int layer, double *row) {
-    const heed_record_block *l = &h->layers[layer];
+static void count_layer(const heed_run *r, const heed_batch *b, const heed_tensor *w, table *h,
+                        int layer, double *row) {
+    const heed_record_block *l = &h->of.layers[layer];
     size_t queries = (size_t)w->shape[w->dims - 2], keys = (size_t)w->shape[w->dims - 1];
     for (int item = 0; item < w->shape[0]; item++) {
         pair_of_sides p = sides_of(r, b, l, w, item);
@@ -179,7 +196,7 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
             for (int head = 0; head < l->heads; head++) {
                 size_t at = (size_t)(item * l->heads + head) * queries + (size_t)q;
                 for (size_t i = 0; i < keys; i++) row[i] = (double)w->x[at * keys + i];
-                count_row(&h->heads[h->first[layer] + head], &p, row, q);
+                count_row(&h->heads[h->of.first[layer] + head], &p, row, q);
             }
             if (l->layer > 0) continue;
             double seen = 0;
@@ -198,11 +215,11 @@ static const heed_tensor *weights_of(const heed_run *r, const heed_record_block 
     return w;
 }
 
-static bool count_batch(const heed_evaluation *e, const heed_batch *b, heed_head_table *h) {
+static bool count_batch(const heed_evaluation *e, const heed_batch *b, table *h) {
     double *row = NULL;
     bool ok = true;
-    for (int i = 0; ok && i < h->layer_count; i++) {
-        const heed_tensor *w = weights_of(e->run, &h->layers[i]);
+    for (int i = 0; ok && i < h->of.layer_count; i++) {
+        const heed_tensor *w = weights_of(e->run, &h->of.layers[i]);
         double *grown = w ? realloc(row, (size_t)w->shape[w->dims - 1] * sizeof *row) : NULL;
         ok = grown != NULL;
         if (ok) count_layer(e->run, b, w, h, i, row = grown);
@@ -233,26 +250,26 @@ static void repeat_tokens(const heed_run *r, int32_t *ids, int half) {
 }
 
 /* The weight of each query in the second half on the token after its first occurrence. */
-static void count_induction(const heed_tensor *w, heed_head_table *h, int layer, int half) {
-    int heads = h->layers[layer].heads, len = 2 * half;
+static void count_induction(const heed_tensor *w, table *h, int layer, int half) {
+    int heads = h->of.layers[layer].heads, len = 2 * half;
     for (int row = 0; row < REPEATS; row++)
         for (int head = 0; head < heads; head++)
             for (int q = half; q < len; q++) {
                 size_t at = ((size_t)(row * heads + head) * (size_t)len + (size_t)q) * (size_t)len;
-                count(&h->heads[h->first[layer] + head], HEED_HEAD_INDUCTION,
+                count(&h->heads[h->of.first[layer] + head], INDUCTION,
                       (double)w->x[at + (size_t)(q - half + 1)]);
                 if (layer == 0 && head == 0)
-                    count(&h->uniform[h->layers[layer].stack], HEED_HEAD_INDUCTION, 1.0 / (q + 1));
+                    count(&h->uniform[h->of.layers[layer].stack], INDUCTION, 1.0 / (q + 1));
             }
 }
 
 /* Only where rows predict the next token and all layers are causal. */
-static bool measure_induction(heed_run *r, heed_head_table *h) {
+static bool measure_induction(heed_run *r, table *h) {
     const heed_model *m = r->model;
     if (!heed_model_data(m)->ahead || !m->logits || !heed_config_has(r->config, "block"))
         return true;
-    for (int i = 0; i < h->layer_count; i++)
-        if (!h->layers[i].causal) return true;
+    for (int i = 0; i < h->of.layer_count; i++)
+        if (!h->of.layers[i].causal) return true;
     int half = (int)heed_config_int(r->config, "block") / 2;
     if (half < 2) return true;
     int32_t *ids = heed__alloc_array(r->c, (size_t)REPEATS * 2 * (size_t)half, sizeof *ids);
@@ -261,8 +278,8 @@ static bool measure_induction(heed_run *r, heed_head_table *h) {
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     heed_model_input in = {.x = heed_ids(r->tape, ids, REPEATS, 2 * half)};
     bool ok = r->model->logits(r->self, r->tape, &in) != NULL;
-    for (int i = 0; ok && i < h->layer_count; i++) {
-        const heed_tensor *w = weights_of(r, &h->layers[i]);
+    for (int i = 0; ok && i < h->of.layer_count; i++) {
+        const heed_tensor *w = weights_of(r, &h->of.layers[i]);
         ok = w != NULL;
         if (ok) count_induction(w, h, i, half);
     }
@@ -291,42 +308,98 @@ static bool pass_batch(const heed_evaluation *e, uint64_t index, heed_batch *b) 
     return r->model->logits(r->self, r->tape, &in) != NULL;
 }
 
-bool heed_heads(const heed_evaluation *e, heed_head_table *out) {
+/* ---- as a record ---- */
+
+/* Adds a column for the queries of these rows and for each measure that any head has. */
+static void add_columns(heed_record *to, const table *h, const heed_run *r, const sums *rows,
+                        const int *list, int count) {
+    const heed_data_kind *kind = heed_model_data(r->model);
+    bool patches = kind->pictures && r->model->grid;
+    double *x = heed_record_add_column(to, (heed_record_column){.key = "queries"});
+    for (int i = 0; x && i < count; i++) x[i] = rows[list ? list[i] : i].rows[ENTROPY];
+    for (int m = 0; m < MEASURES; m++) {
+        char distance[160];
+        heed_record_column k = measures[m];
+        bool any = false;
+        for (int i = 0; i < h->of.count; i++) any = any || h->heads[i].rows[m] > 0;
+        if (!any) continue;
+        snprintf(distance, sizeof distance, "%s, in %s", k.help, patches ? "patches" : "tokens");
+        k.head = k.key;
+        if (!k.format) k.format = "%.3f";
+        if (m == DISTANCE) k.help = distance;
+        if (m == SPECIAL && patches && !kind->target) k.help = "share on [CLS]";
+        x = heed_record_add_column(to, k);
+        for (int i = 0; x && i < count; i++) {
+            const sums *of = &rows[list ? list[i] : i];
+            x[i] = of->rows[m] > 0 ? of->sum[m] / of->rows[m] : (double)NAN;
+        }
+    }
+}
+
+static void add_tables(heed_record *to, const table *h, const heed_run *r) {
+    const char *stacks[3], *names[3];
+    char alike[3][32];
+    int count = 0, list[3];
+    for (int i = 0; i < h->of.layer_count; i++) {
+        int stack = (int)h->of.layers[i].stack, k = 0;
+        while (k < count && list[k] != stack) k++;
+        if (k < count) continue;
+        stacks[count] = heed_stack_name((heed_stack)stack);
+        snprintf(alike[count], sizeof *alike, "%s%sall alike", h->of.stacks ? stacks[count] : "",
+                 h->of.stacks ? " " : "");
+        names[count] = alike[count];
+        list[count++] = stack;
+    }
+    heed_record_add_table(to, "heads", NULL, h->of.count);
+    heed_record_add_column(to, h->of.about[0]);
+    add_columns(to, h, r, h->heads, NULL, h->of.count);
+    for (int i = 1; i < HEED__ABOUT; i++) heed_record_add_column(to, h->of.about[i]);
+    heed_record_add_table(to, "alike", "stack", count);
+    heed_record_add_column(to, (heed_record_column){.head = "", .texts = names});
+    heed_record_add_column(to, (heed_record_column){.key = "stack", .texts = stacks});
+    add_columns(to, h, r, h->uniform, list, count);
+}
+
+/* "means over 480 (encoder), 600 (decoder), 600 (cross) queries a head" */
+static void put_queries(const table *h, heed_text *out) {
+    char n[32];
+    bool differ = false;
+    double first = h->heads->rows[ENTROPY];
+    for (int i = 0; i < h->of.count; i++) differ |= h->heads[i].rows[ENTROPY] != first;
+    for (int i = 0; i < h->of.layer_count; i++) {
+        heed_stack k = h->of.layers[i].stack;
+        if (i > 0 && (!differ || k == h->of.layers[i - 1].stack)) continue;
+        heed_format_count(n, (uint64_t)h->heads[h->of.first[i]].rows[ENTROPY]);
+        heed_text_add(out, "%s%s", i ? ", " : "means over ", n);
+        if (differ) heed_text_add(out, " (%s)", heed_stack_name(k));
+    }
+    heed_text_add(out, " quer%s a head", !differ && first == 1 ? "y" : "ies");
+}
+
+heed_record *heed_heads(const heed_evaluation *e) {
     heed_run *r = e ? e->run : NULL;
     heed_batch b;
-    if (!out) return false;
-    *out = (heed_head_table){.layer_count = 0};
-    if (!r || heed__stopped(r->c)) return false;
-    out->layers = heed_attention_layers(r, &out->layer_count);
-    if (!out->layers) return false;
-    out->first = heed__alloc_array(r->c, (size_t)out->layer_count, sizeof *out->first);
-    for (int i = 0; out->first && i < out->layer_count; i++) {
-        out->first[i] = out->head_count;
-        out->head_count += out->layers[i].heads;
-    }
-    out->heads = heed__alloc_array(r->c, (size_t)out->head_count, sizeof *out->heads);
+    table h = {.heads = NULL};
+    heed_record *out = NULL;
+    if (!r || heed__stopped(r->c) || !heed__heads_open(r, &h.of)) return NULL;
+    h.heads = heed__alloc_array(r->c, (size_t)h.of.count, sizeof *h.heads);
     heed_unprobe(r->tape);
     heed_probe(r->tape, "*.weights", false);
-    bool ok = out->first && out->heads;
+    bool ok = h.heads != NULL;
     for (uint64_t i = 0; ok && i < e->batches; i++)
-        ok = pass_batch(e, i, &b) && count_batch(e, &b, out) &&
+        ok = pass_batch(e, i, &b) && count_batch(e, &b, &h) &&
              heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
                             (int64_t)e->batches);
-    ok = ok && measure_induction(r, out);
+    ok = ok && measure_induction(r, &h);
     heed_unprobe(r->tape);
-    return ok;
-}
-
-void heed_heads_free(heed_head_table *h) {
-    if (!h) return;
-    free(h->layers);
-    free(h->first);
-    free(h->heads);
-    *h = (heed_head_table){.layer_count = 0};
-}
-
-bool heed_heads_have(const heed_head_table *h, heed_head_measure m) {
-    for (int i = 0; h && h->heads && is_measure(m) && i < h->head_count; i++)
-        if (h->heads[i].rows[m] > 0) return true;
-    return false;
+    if (ok) {
+        heed_text note = {.c = r->c};
+        put_queries(&h, &note);
+        out = heed__measured(r, e->what, note.s, NULL);
+        heed_text_free(&note);
+        add_tables(out, &h, r);
+    }
+    heed__free(h.heads);
+    heed__heads_free(&h.of);
+    return heed__record_done(r->c, out);
 }

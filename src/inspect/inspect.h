@@ -27,4 +27,26 @@ static inline int heed__largest(const heed_real *x, int n) {
 /* Calls progress, unless it is NULL. Fails with HEED_INTERRUPTED if it returns false. */
 bool heed__progress(heed_ctx *c, heed_progress progress, void *user, int64_t done, int64_t all);
 
+/* The heads of all attention layers of a run as rows of a table. */
+enum { HEED__ABOUT = 5 };
+typedef struct {
+    int layer_count, count;
+    heed_record_block *layers; /* as returned by heed_attention_layers */
+    int *first;                /* (layer_count) row of each layer's head 0 */
+    int *layer, *number;       /* (count) index of a head's layer, and the head within it */
+    bool stacks;               /* the layers belong to several */
+    heed_record_column about[HEED__ABOUT]; /* name for people, path, stack, layer, head */
+    void *memory[4];
+} heed__heads;
+/* Call heed__heads_free in any case. */
+bool heed__heads_open(const heed_run *r, heed__heads *out);
+void heed__heads_free(heed__heads *h);
+
+/* Makes the record of an analysis of data: its title is what was read, and a table without a name
+ * has the name of the row, or NULL, the model and the data. Free with heed_record_free. */
+heed_record *heed__measured(const heed_run *r, const char *what, const char *note,
+                            const heed_record_column *name);
+/* Returns the record, or frees it and returns NULL if c has failed. */
+heed_record *heed__record_done(heed_ctx *c, heed_record *r);
+
 #endif

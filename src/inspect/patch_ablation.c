@@ -4,26 +4,26 @@
 #include "inspect/inspect.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char *const names[HEED_PATCH_MEASURES] = {"attention", "rollout", "gradient",
-                                                       "occlusion", "random"};
-const char *heed_patch_measure_name(heed_patch_measure m) {
-    return (unsigned)m < HEED_PATCH_MEASURES ? names[m] : NULL;
-}
-
+/* ATTENTION: of the last layer, the mean of its heads; here and below, the row of [CLS], or without
+ * [CLS] the mean of all rows. */
+enum { ATTENTION, ROLLOUT, GRADIENT, OCCLUSION, RANDOM, MEASURES };
+static const char *const names[MEASURES] = {"attention", "rollout", "gradient", "occlusion",
+                                            "random"};
 enum { DRAWS = 10 }; /* choices of random patches, which are averaged */
 
 typedef struct {
     heed_run *run;
     const heed_patch_ablation_args *args;
     int count, patches, hidden;
-    int picture;                                                   /* the current one */
-    double *fall[HEED_PATCH_MEASURES], *kept[HEED_PATCH_MEASURES]; /* (count) */
-    double *value, *work; /* (patches) of the current measure */
-    int *order;           /* (patches) */
-    heed_real *x;         /* the picture with patches hidden */
-    double p, correct;    /* sums over intact pictures */
+    int picture;                             /* the current one */
+    double *fall[MEASURES], *kept[MEASURES]; /* (count) */
+    double *value, *work;                    /* (patches) of the current measure */
+    int *order;                              /* (patches) */
+    heed_real *x;                            /* the picture with patches hidden */
+    double p, correct;                       /* sums over intact pictures */
 } hiding;
 
 /* ---- the measure of each patch ---- */
@@ -93,8 +93,8 @@ static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) 
     return true;
 }
 
-static bool ask_without(const hiding *r, const heed_inspection *s, const answer *intact,
-                        heed_patch_measure kind, int draws) {
+static bool ask_without(const hiding *r, const heed_inspection *s, const answer *intact, int kind,
+                        int draws) {
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
     answer left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
@@ -110,22 +110,22 @@ static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *rec
     bool ok = ask(s, s->x, -1, &intact);
     r->p += intact.p;
     r->correct += intact.class == label;
-    for (int k = 0; ok && k < HEED_PATCHES_RANDOM; k++) {
-        if (k == HEED_PATCHES_ATTENTION) read_attention(record, r->value, r->work);
+    for (int k = 0; ok && k < RANDOM; k++) {
+        if (k == ATTENTION) read_attention(record, r->value, r->work);
         for (int i = 0; i < record->map_count; i++) {
             const heed_record_map *m = &record->maps[i];
             if (m->layer < 0 && strcmp(m->name, names[k]) == 0)
                 read_rows(&record->axes[0], m->values, r->value);
         }
         choose_largest(r);
-        ok = ask_without(r, s, &intact, (heed_patch_measure)k, 1);
+        ok = ask_without(r, s, &intact, k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
         heed_random random =
             heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)i);
         for (int n = 0; n < r->hidden; n++)
             r->order[n] = (int)heed_random_permute(&random, (uint64_t)n, (uint64_t)r->patches);
-        ok = ask_without(r, s, &intact, HEED_PATCHES_RANDOM, DRAWS);
+        ok = ask_without(r, s, &intact, RANDOM, DRAWS);
     }
     return ok;
 }
@@ -159,40 +159,64 @@ static bool open_sums(hiding *r, double share) {
     r->hidden = (int)lround(share * r->patches);
     if (r->hidden < 1) r->hidden = 1;
     size_t n = (size_t)r->count, patches = (size_t)r->patches;
-    double *sums = heed__alloc_array(c, 2 * HEED_PATCH_MEASURES * n + 2 * patches, sizeof *sums);
-    for (int k = 0; sums && k < HEED_PATCH_MEASURES; k++) {
+    double *sums = heed__alloc_array(c, 2 * MEASURES * n + 2 * patches, sizeof *sums);
+    for (int k = 0; sums && k < MEASURES; k++) {
         r->fall[k] = sums + (size_t)k * n;
-        r->kept[k] = sums + (size_t)(HEED_PATCH_MEASURES + k) * n;
+        r->kept[k] = sums + (size_t)(MEASURES + k) * n;
     }
-    r->value = sums ? sums + 2 * HEED_PATCH_MEASURES * n : NULL;
+    r->value = sums ? sums + 2 * MEASURES * n : NULL;
     r->work = sums ? r->value + patches : NULL;
     r->order = heed__alloc_array(c, patches, sizeof *r->order);
     r->x = heed__alloc_array(c, (size_t)v.size * (size_t)v.size * (size_t)v.channels, sizeof *r->x);
     return sums && r->order && r->x;
 }
 
-static void sum_up(const hiding *r, heed_patch_ablation *out) {
-    int n = r->count;
-    *out = (heed_patch_ablation){.pictures = n,
-                                 .patches = r->patches,
-                                 .hidden = r->hidden,
-                                 .p = r->p / n,
-                                 .correct = r->correct / n};
-    for (int k = 0; k < HEED_PATCH_MEASURES; k++) {
-        double kept = 0;
-        out->by[k].fall = heed_estimate_mean(r->fall[k], n);
-        for (int i = 0; i < n; i++) {
-            kept += r->kept[k][i] / n;
-            if (k != HEED_PATCHES_RANDOM) r->fall[k][i] -= r->fall[HEED_PATCHES_RANDOM][i];
-        }
-        out->by[k].kept = kept;
-        out->by[k].more = heed_estimate_mean(r->fall[k], n);
+static heed_record *record_of(const hiding *r, const char *what) {
+    enum { FALL, FALL_95, MORE, MORE_95, KEPT, COLUMNS };
+    static const heed_record_column of[COLUMNS] = {
+        {.key = "fall", .head = "probability falls", .format = "%.3f"},
+        {.key = "fall_95", .head = "(95 %)", .format = "+- %.3f"},
+        {.key = "more", .head = "more than by random", .format = "%+.3f", .optional = true},
+        {.key = "more_95", .head = "(95 %)", .format = "+- %.3f", .optional = true},
+        {.key = "kept", .head = "answer kept", .format = "%.1f %%", .times = 100}};
+    static const heed_record_column intact[] = {{.key = "pictures"},
+                                                {.key = "patches"},
+                                                {.key = "hidden"},
+                                                {.key = "p", .format = "%.3f"},
+                                                {.key = "right", .format = "%.3f"}};
+    const double about[] = {r->count, r->patches, r->hidden, r->p / r->count,
+                            r->correct / r->count};
+    double *x[COLUMNS];
+    char note[200];
+    snprintf(note, sizeof note,
+             "%d pictures, %.1f %% classified correctly, the answer's probability %.3f", r->count,
+             100 * about[4], about[3]);
+    heed_record *to = heed__measured(r->run, what, note, NULL);
+    for (int i = 0; i < 5; i++) {
+        heed_record_column k = intact[i];
+        k.values = &about[i];
+        heed_record_add_column(to, k);
     }
+    heed_record_add_table(to, "by", "measure", MEASURES);
+    heed_record_add_column(to, (heed_record_column){.key = "measure", .head = "", .texts = names});
+    for (int i = 0; i < COLUMNS; i++) x[i] = heed_record_add_column(to, of[i]);
+    for (int k = 0; x[KEPT] && k < MEASURES; k++) {
+        heed_estimate fall = heed_estimate_mean(r->fall[k], r->count);
+        for (int i = 0; i < r->count; i++) {
+            x[KEPT][k] += r->kept[k][i] / r->count;
+            if (k != RANDOM) r->fall[k][i] -= r->fall[RANDOM][i];
+        }
+        heed_estimate more = heed_estimate_mean(r->fall[k], r->count);
+        x[FALL][k] = fall.mean;
+        x[FALL_95][k] = fall.half;
+        x[MORE][k] = k == RANDOM ? (double)NAN : more.mean;
+        x[MORE_95][k] = k == RANDOM ? (double)NAN : more.half;
+    }
+    return to;
 }
 
-bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
-                         heed_patch_ablation *out) {
-    if (!run || heed__stopped(run->c) || !args || !args->images || !out) return false;
+heed_record *heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args) {
+    if (!run || heed__stopped(run->c) || !args || !args->images) return NULL;
     hiding r = {.run = run, .args = args, .count = args->pictures > 0 ? args->pictures : 100};
     size_t all = heed_images_count(args->images, args->part, -1);
     if ((size_t)r.count > all) r.count = (int)all;
@@ -202,9 +226,9 @@ bool heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args,
     for (; ok && r.picture < r.count; r.picture++)
         ok = one_picture(&r, (size_t)heed_random_permute(&random, (uint64_t)r.picture, all)) &&
              heed__progress(run->c, args->progress, args->user, r.picture + 1, r.count);
-    if (ok) sum_up(&r, out);
+    heed_record *out = ok ? record_of(&r, args->what) : NULL;
     heed__free(r.fall[0]);
     heed__free(r.order);
     heed__free(r.x);
-    return ok;
+    return heed__record_done(run->c, out);
 }

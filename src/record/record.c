@@ -2,7 +2,9 @@
 #include "core/core.h"
 #include "record/weights.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -13,10 +15,14 @@ typedef struct {
     heed_record_block *blocks;
     heed_record_map *maps;
     heed_record_guess *guesses;
-    size_t axis_capacity, block_capacity, map_capacity, guess_capacity;
+    heed_record_table *tables;
+    heed_record_column *columns; /* of the last table */
+    size_t axis_capacity, block_capacity, map_capacity, guess_capacity, table_capacity;
     void **pieces; /* all memory to which the parts point */
     size_t piece_count, piece_capacity;
 } keeper;
+
+enum { COLUMNS = 32 }; /* most of a table */
 
 static keeper *keeper_of(heed_record *r) {
     return (keeper *)(void *)((char *)r - offsetof(keeper, r));
@@ -30,6 +36,7 @@ static void free_keeper(heed__owned *own) {
     heed__free(k->blocks);
     heed__free(k->maps);
     heed__free(k->guesses);
+    heed__free(k->tables);
     heed__free(k);
 }
 
@@ -193,6 +200,81 @@ int heed_record_add_guess(heed_record *r, const heed_record_guess *g) {
         !own(k, &own_guess->p, (size_t)g->count, sizeof *g->p))
         return -1;
     return r->guess_count++;
+}
+
+bool heed_record_add_table(heed_record *r, const char *name, const char *by, int rows) {
+    keeper *k = r ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c) || !check_size(k, "rows of a table", rows, 0) ||
+        !heed__grow(k->c, &k->tables, &k->table_capacity, (size_t)r->table_count + 1,
+                    sizeof *k->tables))
+        return false;
+    r->tables = k->tables;
+    heed_record_table *t = &k->tables[r->table_count];
+    *t = (heed_record_table){.name = name, .by = by, .rows = rows};
+    t->columns = k->columns = new_piece(k, COLUMNS, sizeof *k->columns);
+    if (!k->columns || !own_text(k, &t->name) || !own_text(k, &t->by)) return false;
+    r->table_count++;
+    return true;
+}
+
+double *heed_record_add_column(heed_record *r, heed_record_column c) {
+    keeper *k = r && r->table_count ? keeper_of(r) : NULL;
+    if (!k || heed__stopped(k->c)) return NULL;
+    heed_record_table *t = &k->tables[r->table_count - 1];
+    size_t rows = (size_t)t->rows;
+    double *numbers = c.texts ? NULL : new_piece(k, rows, sizeof *numbers);
+    if (t->count == COLUMNS)
+        heed_fail(k->c, HEED_USAGE, "record: a table has more than %d columns", COLUMNS);
+    if (!own_text(k, &c.key) || !own_text(k, &c.head) || !own_text(k, &c.help) ||
+        !own_text(k, &c.format) || !own_texts(k, &c.texts, t->rows) || heed__stopped(k->c))
+        return NULL;
+    if (numbers && c.values) memcpy(numbers, c.values, rows * sizeof *numbers);
+    c.values = numbers;
+    k->columns[t->count++] = c;
+    return numbers;
+}
+
+/* A row of the order into which rows are sorted. */
+typedef struct {
+    double value;
+    int row;
+} ranked;
+
+static int by_value(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->value != y->value) return x->value > y->value ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+bool heed_record_sort(heed_record *r, const char *table, const char *key) {
+    const heed_record_column *by = heed_record_find(r, table, key);
+    keeper *k = by && by->values ? keeper_of(r) : NULL;
+    const heed_record_table *t = r ? r->tables : NULL;
+    if (!k) return false;
+    while (!t->name || strcmp(t->name, table) != 0) t++;
+    size_t rows = (size_t)t->rows;
+    ranked *order = heed__alloc_array(k->c, rows + 1, sizeof *order);
+    void *sorted = heed__alloc_array(k->c, rows + 1, sizeof(double) + sizeof(char *));
+    for (int i = 0; order && i < t->rows; i++)
+        order[i] = (ranked){isnan(by->values[i]) ? -INFINITY : by->values[i], i};
+    if (order && sorted) qsort(order, rows, sizeof *order, by_value);
+    for (int c = 0; order && sorted && c < t->count; c++) {
+        const heed_record_column *column = &t->columns[c];
+        double *values = sorted;
+        const char **texts = sorted;
+        void *to; /* the arrays are pieces of the record */
+        memcpy(&to, column->texts ? (const void *)&column->texts : (const void *)&column->values,
+               sizeof to);
+        for (size_t i = 0; i < rows; i++)
+            if (column->texts)
+                texts[i] = column->texts[order[i].row];
+            else
+                values[i] = column->values[order[i].row];
+        memcpy(to, sorted, rows * (column->texts ? sizeof *texts : sizeof *values));
+    }
+    heed__free(order);
+    heed__free(sorted);
+    return heed_ctx_status(k->c) == HEED_OK;
 }
 
 bool heed_record_describe(heed_record *r, heed_record_texts t) {

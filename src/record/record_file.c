@@ -59,10 +59,14 @@ static void put_maps(heed_text *out, const heed_record *r) {
 bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
     heed_text out = {.c = c};
     if (heed__stopped(c) || !r || !path) return false;
-    heed_text_add(&out, "path,stack,layer,head,query_position,key_position,query_token,"
-                        "key_token,weight\n");
-    put_blocks(&out, r);
-    put_maps(&out, r);
+    if (r->table_count)
+        heed__table_csv(r, &out);
+    else {
+        heed_text_add(&out, "path,stack,layer,head,query_position,key_position,query_token,"
+                            "key_token,weight\n");
+        put_blocks(&out, r);
+        put_maps(&out, r);
+    }
     bool ok = heed_text_save(&out, path);
     heed_text_free(&out);
     return ok;

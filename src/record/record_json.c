@@ -157,6 +157,7 @@ bool heed_record_json(const heed_record *r, bool arrays, heed_text *out) {
     for (int i = 0; i < r->guess_count; i++) put_guess(out, &r->guesses[i]);
     heed_json_close(out, ']');
     if (r->pixels) put_picture(out, r, arrays);
+    if (r->table_count) heed_record_table_json(r, "tables", out);
     heed_json_close(out, '}');
     return heed_ctx_status(out->c) == HEED_OK;
 }

@@ -18,6 +18,9 @@ enum { HEED__ARRAYS = 7 };
 void heed__block_arrays(const heed_record_axis *axes, heed_record_block *b,
                         heed__array out[HEED__ARRAYS]);
 
+/* Appends the first table that has a name as CSV. */
+void heed__table_csv(const heed_record *r, heed_text *out);
+
 /* Numbers in C order with their shape. */
 typedef struct {
     int dims;

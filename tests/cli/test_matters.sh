@@ -18,8 +18,8 @@ json heads.0.path encoder.0.attn
 json heads.0.layer 1
 json alike.encoder.distance
 json data "facts.txt, validation part"
-holds test "$(head -1 heads.csv)" = "stack,layer,head,entropy,distance,first,self,previous,next,same,special"
-holds test "$(cut -d, -f1-3 heads.csv | sort | tr "\n" " ")" = "encoder,1,1 encoder,1,2 stack,layer,head " # from 1
+holds test "$(head -1 heads.csv)" = "queries,path,stack,layer,head,entropy,distance,first,self,previous,next,same,special"
+holds test "$(cut -d, -f3-5 heads.csv | sort | tr "\n" " ")" = '"encoder",1,1 "encoder",1,2 stack,layer,head ' # from 1
 run heads mlm --json
 json heads.0.queries
 # Both are over the queries that have such a token, which padding is none of.

@@ -121,42 +121,43 @@ static void sum_rows(const bench *b, int layer, int head, double *entropy, doubl
     }
 }
 
+static double number(const heed_record *r, const char *table, const char *key, int row) {
+    const heed_record_column *k = heed_record_find(r, table, key);
+    return k && k->values ? k->values[row] : (double)NAN;
+}
+
 TEST(heads_are_means_over_the_queries_of_all_batches) {
     bench b;
-    heed_head_table h;
     double entropy, self, next, rows = BATCHES * ROWS * LEN;
     open_bench(&b, &model);
-    CHECK(heed_heads(&b.e, &h));
-    CHECK(h.layer_count == LAYERS && h.head_count == LAYERS * HEADS && h.first[1] == HEADS);
-    for (int i = 0; i < h.head_count; i++) {
-        const heed_head_sums *s = &h.heads[i];
+    heed_record *r = heed_heads(&b.e);
+    CHECK(r && r->table_count == 3 && r->tables[1].rows == LAYERS * HEADS);
+    for (int i = 0; i < LAYERS * HEADS; i++) {
         sum_rows(&b, i / HEADS, i % HEADS, &entropy, &self, &next);
-        CHECK_CLOSE(heed_head_mean(s, HEED_HEAD_ENTROPY), entropy / rows, 10 * tiny);
-        CHECK_CLOSE(heed_head_mean(s, HEED_HEAD_SELF), self / rows, 10 * tiny);
-        CHECK_CLOSE(heed_head_mean(s, HEED_HEAD_NEXT), next / (rows * (LEN - 1) / LEN), 10 * tiny);
+        CHECK_CLOSE(number(r, "heads", "entropy", i), entropy / rows, 10 * tiny);
+        CHECK_CLOSE(number(r, "heads", "self", i), self / rows, 10 * tiny);
+        CHECK_CLOSE(number(r, "heads", "next", i), next / (rows * (LEN - 1) / LEN), 10 * tiny);
+        CHECK(number(r, "heads", "layer", i) == i / HEADS + 1 &&
+              number(r, "heads", "head", i) == i % HEADS + 1 &&
+              number(r, "heads", "queries", i) == rows);
     }
-    const heed_head_sums *uniform = &h.uniform[HEED_ENCODER];
-    CHECK_CLOSE(heed_head_mean(uniform, HEED_HEAD_ENTROPY), log2(LEN), 1e-12);
-    CHECK_CLOSE(heed_head_mean(uniform, HEED_HEAD_DISTANCE), 1.25, 1e-12);
-    CHECK(heed_heads_have(&h, HEED_HEAD_FIRST) && !heed_heads_have(&h, HEED_HEAD_SAME) &&
-          !heed_heads_have(&h, HEED_HEAD_INDUCTION) && !heed_heads_have(&h, HEED_HEAD_SPECIAL));
-    CHECK(isnan(heed_head_mean(uniform, HEED_HEAD_DIAGONAL)));
-    heed_heads_free(&h);
+    CHECK_CLOSE(number(r, "alike", "entropy", 0), log2(LEN), 1e-12);
+    CHECK_CLOSE(number(r, "alike", "distance", 0), 1.25, 1e-12);
+    CHECK(heed_record_find(r, "heads", "first") && !heed_record_find(r, "heads", "same") &&
+          !heed_record_find(r, "heads", "induction") && !heed_record_find(r, "heads", "special") &&
+          !heed_record_find(r, "alike", "diagonal"));
+    heed_record_free(r);
     CLOSE(b.run.c);
 }
 
 TEST(heads_of_a_model_that_does_not_attend_are_refused) {
     heed_model blind = model;
-    heed_head_table h;
-    heed_ablation a;
     bench b;
     blind.attending = NULL;
     open_bench(&b, &blind);
-    CHECK_FAILS(b.run.c, heed_heads(&b.e, &h), HEED_USAGE, "does not attend");
-    CHECK_FAILS(b.run.c, heed_ablate(&b.e, &a), HEED_USAGE, "does not attend");
-    CHECK(!heed_heads(NULL, &h) && !heed_ablate(NULL, &a) && !heed_heads(&b.e, NULL));
-    heed_heads_free(&h);
-    heed_ablation_free(&a);
+    CHECK_FAILS(b.run.c, heed_heads(&b.e) != NULL, HEED_USAGE, "does not attend");
+    CHECK_FAILS(b.run.c, heed_ablate(&b.e) != NULL, HEED_USAGE, "does not attend");
+    CHECK(!heed_heads(NULL) && !heed_ablate(NULL));
     CLOSE(b.run.c);
 }
 
@@ -177,42 +178,45 @@ static bool advance(void *user, uint64_t done, uint64_t all) {
 /* The loss without a head is that of the model whose rows of values are zero. */
 TEST(ablation_is_the_loss_without_each_head) {
     bench b;
-    heed_ablation a;
     told t = {0};
+    int count;
     open_bench(&b, &model);
     b.e.progress = advance;
     b.e.progress_user = &t;
-    double whole = loss_now(&b);
-    CHECK(heed_ablate(&b.e, &a));
-    CHECK(a.head_count == LAYERS * HEADS && t.last == t.all && t.all == LAYERS * HEADS);
-    CHECK(a.loss == whole && isnan(a.accuracy));
-    for (int i = 0; i < a.head_count; i++) {
-        const heed_ablated_head *h = &a.heads[i];
+    double whole = loss_now(&b), before = (double)INFINITY;
+    heed_record_block *layers = heed_attention_layers(&b.run, &count);
+    heed_record *r = heed_ablate(&b.e);
+    CHECK(r && t.last == t.all && t.all == LAYERS * HEADS);
+    CHECK(number(r, NULL, "loss", 0) == whole && isnan(number(r, NULL, "accuracy", 0)));
+    for (int i = 0; i < LAYERS * HEADS; i++) {
         heed_head_backup backup;
-        CHECK(heed_head_off(&b.run, &a.layers[h->layer], h->head, &backup));
-        CHECK(h->loss == loss_now(&b) && h->loss != whole);
+        int layer = (int)number(r, "heads", "layer", i) - 1,
+            head = (int)number(r, "heads", "head", i) - 1;
+        double loss = number(r, "heads", "loss", i), harm = number(r, "heads", "harm", i);
+        CHECK(heed_head_off(&b.run, &layers[layer], head, &backup));
+        CHECK(loss == loss_now(&b) && loss != whole);
         heed_head_on(&backup);
-        CHECK_CLOSE(h->harm.mean, h->loss - whole, 1e-9);
-        CHECK(h->harm.count == BATCHES && h->harm.half > 0);
-        CHECK(i == 0 || a.heads[i - 1].harm.mean >= h->harm.mean);
+        CHECK_CLOSE(harm, loss - whole, 1e-9);
+        CHECK_CLOSE(r->maps->values[layer * HEADS + head], harm, tiny);
+        CHECK(number(r, "heads", "harm_95", i) > 0 && harm <= before);
+        before = harm;
     }
     CHECK(loss_now(&b) == whole);
-    heed_ablation_free(&a);
+    free(layers);
+    heed_record_free(r);
     CLOSE(b.run.c);
 }
 
 /* Also between the batches of a head, which is then on again. */
 TEST(ablation_stops_when_progress_says_so) {
     bench b;
-    heed_ablation a;
     told t = {.stop_at = BATCHES + 2};
     open_bench(&b, &model);
     b.e.progress = advance;
     b.e.progress_user = &t;
     double whole = loss_now(&b);
-    CHECK_FAILS(b.run.c, heed_ablate(&b.e, &a), HEED_INTERRUPTED, "interrupted");
+    CHECK_FAILS(b.run.c, heed_ablate(&b.e) != NULL, HEED_INTERRUPTED, "interrupted");
     CHECK(t.calls == t.stop_at && t.last == 0 && loss_now(&b) == whole);
-    heed_ablation_free(&a);
     CLOSE(b.run.c);
 }
 
@@ -225,11 +229,9 @@ static bool named_otherwise(const void *self, int index, heed_attending *out) {
 TEST(ablation_of_a_layer_without_values_of_heads_says_what_it_needs) {
     heed_model other = model;
     bench b;
-    heed_ablation a;
     other.attending = named_otherwise;
     open_bench(&b, &other);
-    CHECK_FAILS(b.run.c, heed_ablate(&b.e, &a), HEED_USAGE, "elsewhere.qkv.weight");
-    heed_ablation_free(&a);
+    CHECK_FAILS(b.run.c, heed_ablate(&b.e) != NULL, HEED_USAGE, "elsewhere.qkv.weight");
     CLOSE(b.run.c);
 }
 
@@ -244,11 +246,11 @@ static bool own_batch(void *user, uint64_t index, heed_batch *b, heed_score *sco
 
 TEST(evaluation_reads_batches_of_the_callers_own) {
     bench b;
-    heed_ablation a;
     open_bench(&b, &model);
     b.e = (heed_evaluation){.run = &b.run, .batches = 3, .batch = own_batch, .user = &b};
-    CHECK(heed_ablate(&b.e, &a) && a.loss == 1 && a.heads[0].harm.mean == 0);
-    heed_ablation_free(&a);
+    heed_record *r = heed_ablate(&b.e);
+    CHECK(number(r, NULL, "loss", 0) == 1 && number(r, "heads", "harm", 0) == 0);
+    heed_record_free(r);
     CLOSE(b.run.c);
 }
 

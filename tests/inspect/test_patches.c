@@ -43,21 +43,31 @@ static void close_bench(bench *b) {
 
 static const char vit[] = "layers=1 heads=2 width=8 ff=8 patch=2 init-std=0.5";
 
+static double number(const heed_record *r, const char *table, const char *key, int row) {
+    const heed_record_column *k = heed_record_find(r, table, key);
+    return k ? k->values[row] : (double)NAN;
+}
+
+enum { OCCLUSION = 3, RANDOM, MEASURES };
+
 /* With every patch hidden, all measures hide the same. */
 TEST(patches_hidden_altogether_are_missed_alike) {
     bench b;
-    heed_patch_ablation out;
     open_bench(&b, &heed_model_vit, vit);
     b.args.share = 1;
-    CHECK(heed_ablate_patches(&b.run, &b.args, &out));
-    CHECK(out.pictures == 4 && out.patches == SIDE / 2 * (SIDE / 2) && out.hidden == out.patches);
-    CHECK(out.p >= 0.5 && out.p <= 1 && out.correct >= 0 && out.correct <= 1);
-    CHECK(out.by[0].fall.count == 4 && out.by[0].fall.mean != 0);
-    for (int i = 0; i < HEED_PATCH_MEASURES; i++) {
-        CHECK_CLOSE(out.by[i].fall.mean, out.by[0].fall.mean, 1e-12);
-        CHECK_CLOSE(out.by[i].kept, out.by[0].kept, 1e-12);
-        if (i != HEED_PATCHES_RANDOM) CHECK_CLOSE(out.by[i].more.mean, 0, 1e-12);
+    heed_record *r = heed_ablate_patches(&b.run, &b.args);
+    double p = number(r, NULL, "p", 0), share = number(r, NULL, "right", 0);
+    CHECK(number(r, NULL, "pictures", 0) == 4 &&
+          number(r, NULL, "patches", 0) == SIDE / 2 * (SIDE / 2) &&
+          number(r, NULL, "hidden", 0) == number(r, NULL, "patches", 0));
+    CHECK(p >= 0.5 && p <= 1 && share >= 0 && share <= 1);
+    CHECK(number(r, "by", "fall", 0) != 0);
+    for (int i = 0; i < MEASURES; i++) {
+        CHECK_CLOSE(number(r, "by", "fall", i), number(r, "by", "fall", 0), 1e-12);
+        CHECK_CLOSE(number(r, "by", "kept", i), number(r, "by", "kept", 0), 1e-12);
+        if (i != RANDOM) CHECK_CLOSE(number(r, "by", "more", i), 0, 1e-12);
     }
+    heed_record_free(r);
     close_bench(&b);
 }
 
@@ -65,33 +75,33 @@ TEST(patches_hidden_altogether_are_missed_alike) {
  * each of them. */
 TEST(patches_that_occlusion_puts_first_are_missed_most) {
     bench b;
-    heed_patch_ablation out;
     open_bench(&b, &heed_model_vit, vit);
-    CHECK(heed_ablate_patches(&b.run, &b.args, &out) && out.hidden == 1);
-    for (int i = 0; i < HEED_PATCH_MEASURES; i++)
-        CHECK(out.by[HEED_PATCHES_OCCLUSION].fall.mean >= out.by[i].fall.mean - 1e-6);
-    CHECK(out.by[HEED_PATCHES_OCCLUSION].fall.mean > out.by[HEED_PATCHES_RANDOM].fall.mean);
-    CHECK_TEXT(heed_patch_measure_name(HEED_PATCHES_OCCLUSION), "occlusion");
+    heed_record *r = heed_ablate_patches(&b.run, &b.args);
+    double most = number(r, "by", "fall", OCCLUSION);
+    CHECK(number(r, NULL, "hidden", 0) == 1);
+    for (int i = 0; i < MEASURES; i++) CHECK(most >= number(r, "by", "fall", i) - 1e-6);
+    CHECK(most > number(r, "by", "fall", RANDOM));
+    CHECK_TEXT(heed_record_find(r, "by", "measure")->texts[OCCLUSION], "occlusion");
+    heed_record_free(r);
     close_bench(&b);
 }
 
 TEST(patches_are_refused_where_there_are_none) {
     bench b;
-    heed_patch_ablation out;
     int calls = 0;
     open_bench(&b, &heed_model_vit, vit);
     b.args.share = 2;
-    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args, &out), HEED_USAGE, "`share` 2");
+    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args) != NULL, HEED_USAGE, "`share` 2");
     b.args.share = 0.5;
     b.args.part = HEED_TEST_PART;
-    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args, &out), HEED_DATA, "no pictures");
+    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args) != NULL, HEED_DATA, "no pictures");
     b.args.part = HEED_TRAIN_PART;
     b.args.progress = count_calls;
     b.args.user = &calls;
-    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args, &out), HEED_INTERRUPTED, "");
+    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args) != NULL, HEED_INTERRUPTED, "");
     CHECK(calls == 3);
-    CHECK(!heed_ablate_patches(NULL, &b.args, &out) && !heed_ablate_patches(&b.run, NULL, &out));
+    CHECK(!heed_ablate_patches(NULL, &b.args) && !heed_ablate_patches(&b.run, NULL));
     b.run.model = &heed_model_mlp;
-    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args, &out), HEED_USAGE, "no grid");
+    CHECK_FAILS(b.run.c, heed_ablate_patches(&b.run, &b.args) != NULL, HEED_USAGE, "no grid");
     close_bench(&b);
 }

@@ -93,6 +93,24 @@ bool print_record(heed_ctx *c, const heed_record *r) {
     return ok;
 }
 
+void print_record_table(const heed_record *r, const char *table, bool flush) {
+    heed_text text = {.c = NULL};
+    heed_record_table_text(r, table, flush, terminal_width(), &text);
+    print_text(&text);
+}
+
+json_t *record_tables_json(heed_ctx *c, const heed_record *r) {
+    heed_text text = {.c = c};
+    json_t *o = heed_record_table_json(r, NULL, &text) ? json_loads(text.s, 0, NULL) : NULL;
+    heed_text_free(&text);
+    return o;
+}
+
+double table_number(const heed_record *r, const char *table, const char *key, int row) {
+    const heed_record_column *k = heed_record_find(r, table, key);
+    return k && k->values ? k->values[row] : (double)NAN;
+}
+
 /* ---- pages ---- */
 
 const char *page_link_text(const page_link *o, char text[PAGE_LINK_SIZE]) {

@@ -14,6 +14,11 @@ bool each_run(program *p, const char *list, int most, bool (*open)(void *user, c
               void *user);
 /* Prints a record as one JSON object. */
 bool print_record(heed_ctx *c, const heed_record *r);
+/* Prints a table of a record; and all tables as one JSON object. */
+void print_record_table(const heed_record *r, const char *table, bool flush);
+json_t *record_tables_json(heed_ctx *c, const heed_record *r);
+/* The number of a row of a table; NAN: there is none. table: NULL for the one without a name. */
+double table_number(const heed_record *r, const char *table, const char *key, int row);
 /* Reads a picture file; "-" is the standard input. */
 bool read_picture(heed_ctx *c, const char *path, heed_picture *out);
 /* The name of the current picture's outputs, for named_path: "" of the only one; else that of its
