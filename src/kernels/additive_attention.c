@@ -124,19 +124,17 @@ static void gather(const row *a) {
     }
 }
 
-static void forward_part(const void *job, size_t from, size_t to, int thread) {
+static void forward_row(const void *job, size_t r) {
     const heed_additive_attention_job *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        row a = row_of(j, r);
-        if (is_near(&a))
-            score(&a, true, j->shift);
-        else
-            score(&a, false, j->shift);
-        soften(&a);
-        gather(&a);
-    }
+    row a = row_of(j, r);
+    if (is_near(&a))
+        score(&a, true, j->shift);
+    else
+        score(&a, false, j->shift);
+    soften(&a);
+    gather(&a);
 }
+HEED__PART(forward_part, forward_row)
 
 /* gV_i += sum over steps of a_i gc */
 static void values_back(const row *a) {
@@ -193,18 +191,16 @@ INLINE void score_back(const row *a, bool near) {
     }
 }
 
-static void backward_part(const void *job, size_t from, size_t to, int thread) {
+static void backward_row(const void *job, size_t r) {
     const heed_additive_attention_job *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        row a = row_of(j, r);
-        weigh_back(&a);
-        if (is_near(&a))
-            score_back(&a, true);
-        else
-            score_back(&a, false);
-    }
+    row a = row_of(j, r);
+    weigh_back(&a);
+    if (is_near(&a))
+        score_back(&a, true);
+    else
+        score_back(&a, false);
 }
+HEED__PART(backward_part, backward_row)
 
 static double work_of(const heed_additive_attention_job *j) {
     return (30.0 * j->inner + 2.0 * j->width) * j->rows * j->len;

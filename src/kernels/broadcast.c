@@ -74,25 +74,23 @@ INLINE vec value(heed_binary f, vec a, vec b) {
     return a / b;
 }
 
-static void binary_part(const void *job, size_t from, size_t to, int thread) {
+static void binary_chunk(const void *job, size_t u) {
     const binary *j = job;
     int last = j->g.dims - 1;
     unsigned outer = (1u << last) - 1;
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        size_t at[3] = {0}, first = u % j->chunks * RUN;
-        size_t end = first + RUN < j->g.shape[last] ? first + RUN : j->g.shape[last];
-        locate(&j->g, outer, u / j->chunks, at);
-        for (size_t i = first; i < end; i += (size_t)VL) {
-            vec a = read(j->a + at[0], j->g.stride[0][last], i, end - i);
-            vec b = read(j->b + at[1], j->g.stride[1][last], i, end - i);
-            __builtin_prefetch(address(j->a, at[0] + i + AHEAD));
-            __builtin_prefetch(address(j->b, at[1] + i + AHEAD));
-            __builtin_prefetch(address(j->out, at[2] + i + AHEAD), 1);
-            put(j->out + at[2] + i, value(j->f, a, b), end - i);
-        }
+    size_t at[3] = {0}, first = u % j->chunks * RUN;
+    size_t end = first + RUN < j->g.shape[last] ? first + RUN : j->g.shape[last];
+    locate(&j->g, outer, u / j->chunks, at);
+    for (size_t i = first; i < end; i += (size_t)VL) {
+        vec a = read(j->a + at[0], j->g.stride[0][last], i, end - i);
+        vec b = read(j->b + at[1], j->g.stride[1][last], i, end - i);
+        __builtin_prefetch(address(j->a, at[0] + i + AHEAD));
+        __builtin_prefetch(address(j->b, at[1] + i + AHEAD));
+        __builtin_prefetch(address(j->out, at[2] + i + AHEAD), 1);
+        put(j->out + at[2] + i, value(j->f, a, b), end - i);
     }
 }
+HEED__PART(binary_part, binary_chunk)
 
 static size_t chunks_of(const grid *g) { return (g->shape[g->dims - 1] + RUN - 1) / RUN; }
 
@@ -119,54 +117,50 @@ INLINE vec slope(const binary *j, const size_t at[3], size_t i, size_t left) {
 }
 
 /* The last dim is kept: rows of RUN elements are added over the summed dims, 32 at a time. */
-static void add_rows_part(const void *job, size_t from, size_t to, int thread) {
+static void add_rows(const void *job, size_t u) {
     const binary *j = job;
     int last = j->g.dims - 1;
     size_t rows = extent(&j->g, j->summed);
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        size_t at[3] = {0}, first = u % j->chunks * RUN, left = j->g.shape[last] - first;
-        size_t n = left < RUN ? left : RUN;
-        heed_real sum[RUN + VL];
-        locate(&j->g, j->kept & ~(1u << last), u / j->chunks, at);
-        heed_real *out = j->out + at[j->side] + first;
-        for (size_t r = 0; r < rows;) {
-            memset(sum, 0, (n + VL) / VL * VL * sizeof *sum);
-            for (size_t group = r + 32; r < rows && r < group; r++) {
-                size_t here[3] = {at[0], at[1], at[2]};
-                locate(&j->g, j->summed, r, here);
-                for (size_t i = 0; i < n; i += (size_t)VL)
-                    store(sum + i, load(sum + i) + slope(j, here, first + i, n - i));
-            }
+    size_t at[3] = {0}, first = u % j->chunks * RUN, left = j->g.shape[last] - first;
+    size_t n = left < RUN ? left : RUN;
+    heed_real sum[RUN + VL];
+    locate(&j->g, j->kept & ~(1u << last), u / j->chunks, at);
+    heed_real *out = j->out + at[j->side] + first;
+    for (size_t r = 0; r < rows;) {
+        memset(sum, 0, (n + VL) / VL * VL * sizeof *sum);
+        for (size_t group = r + 32; r < rows && r < group; r++) {
+            size_t here[3] = {at[0], at[1], at[2]};
+            locate(&j->g, j->summed, r, here);
             for (size_t i = 0; i < n; i += (size_t)VL)
-                put(out + i, get(out + i, n - i) + load(sum + i), n - i);
+                store(sum + i, load(sum + i) + slope(j, here, first + i, n - i));
         }
+        for (size_t i = 0; i < n; i += (size_t)VL)
+            put(out + i, get(out + i, n - i) + load(sum + i), n - i);
     }
 }
+HEED__PART(add_rows_part, add_rows)
 
 /* The last dim is summed. */
-static void add_lanes_part(const void *job, size_t from, size_t to, int thread) {
+static void add_lanes(const void *job, size_t u) {
     const binary *j = job;
     int last = j->g.dims - 1;
     unsigned outer = j->summed & ~(1u << last);
     size_t rows = extent(&j->g, outer), width = j->g.shape[last];
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        size_t at[3] = {0};
-        double sum = 0;
-        locate(&j->g, j->kept, u, at);
-        for (size_t r = 0; r < rows * j->chunks; r++) {
-            size_t here[3] = {at[0], at[1], at[2]}, first = r % j->chunks * RUN;
-            size_t end = first + RUN < width ? first + RUN : width;
-            vec lanes = {0};
-            locate(&j->g, outer, r / j->chunks, here);
-            for (size_t i = first; i < end; i += (size_t)VL)
-                lanes += pick(lanes_below(end - i), slope(j, here, i, end - i), splat(0));
-            sum += (double)sum_lanes(lanes);
-        }
-        j->out[at[j->side]] += (heed_real)sum;
+    size_t at[3] = {0};
+    double sum = 0;
+    locate(&j->g, j->kept, u, at);
+    for (size_t r = 0; r < rows * j->chunks; r++) {
+        size_t here[3] = {at[0], at[1], at[2]}, first = r % j->chunks * RUN;
+        size_t end = first + RUN < width ? first + RUN : width;
+        vec lanes = {0};
+        locate(&j->g, outer, r / j->chunks, here);
+        for (size_t i = first; i < end; i += (size_t)VL)
+            lanes += pick(lanes_below(end - i), slope(j, here, i, end - i), splat(0));
+        sum += (double)sum_lanes(lanes);
     }
+    j->out[at[j->side]] += (heed_real)sum;
 }
+HEED__PART(add_lanes_part, add_lanes)
 
 static void grad_of_side(const heed_kernels *k, binary *j, const heed_walk *w) {
     if (!j->out) return;

@@ -149,21 +149,19 @@ static void stay_grad(const heed_cell_job *j, const row *a) {
 
 static bool padded(const heed_cell_job *j, size_t r) { return j->pad && !j->pad[r * j->ldpad]; }
 
-static void forward_part(const void *job, size_t from, size_t to, int thread) {
+static void forward_row(const void *job, size_t r) {
     const heed_cell_job *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        row a = row_of(j, r);
-        if (padded(j, r))
-            stay(j, &a);
-        else if (j->cell == HEED_GRU)
-            gru(&a);
-        else if (j->cell == HEED_LSTM)
-            lstm(&a);
-        else
-            plain(j->act, &a);
-    }
+    row a = row_of(j, r);
+    if (padded(j, r))
+        stay(j, &a);
+    else if (j->cell == HEED_GRU)
+        gru(&a);
+    else if (j->cell == HEED_LSTM)
+        lstm(&a);
+    else
+        plain(j->act, &a);
 }
+HEED__PART(forward_part, forward_row)
 
 /* The gradient of the input's part is that of the state's part, except for the GRU's third gate. */
 static void input_grad(const heed_cell_job *j, const row *a) {
@@ -178,22 +176,20 @@ static void input_grad(const heed_cell_job *j, const row *a) {
     EACH(rest) put(a->gx + same + i, get(a->gx + same + i, left) + get(a->kept + i, left), left);
 }
 
-static void backward_part(const void *job, size_t from, size_t to, int thread) {
+static void backward_row(const void *job, size_t r) {
     const heed_cell_job *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        row a = row_of(j, r);
-        if (padded(j, r))
-            stay_grad(j, &a);
-        else if (j->cell == HEED_GRU)
-            gru_grad(&a);
-        else if (j->cell == HEED_LSTM)
-            lstm_grad(&a);
-        else
-            plain_grad(j->act, &a);
-        if (a.gx) input_grad(j, &a);
-    }
+    row a = row_of(j, r);
+    if (padded(j, r))
+        stay_grad(j, &a);
+    else if (j->cell == HEED_GRU)
+        gru_grad(&a);
+    else if (j->cell == HEED_LSTM)
+        lstm_grad(&a);
+    else
+        plain_grad(j->act, &a);
+    if (a.gx) input_grad(j, &a);
 }
+HEED__PART(backward_part, backward_row)
 
 static double work_of(const heed_cell_job *j) {
     return 20.0 * j->rows * j->width * heed__cell_gates(j->cell);

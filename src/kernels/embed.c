@@ -9,13 +9,12 @@ typedef struct {
     int d;
 } lookup;
 
-static void embed_part(const void *job, size_t from, size_t to, int thread) {
+static void embed_row(const void *job, size_t r) {
     const lookup *j = job;
     size_t d = (size_t)j->d;
-    (void)thread;
-    for (size_t r = from; r < to; r++)
-        memcpy(j->y + r * d, j->x + (size_t)j->ids[r] * d, d * sizeof *j->y);
+    memcpy(j->y + r * d, j->x + (size_t)j->ids[r] * d, d * sizeof *j->y);
 }
+HEED__PART(embed_part, embed_row)
 void K(embed)(const heed_kernels *k, heed_real *y, const heed_real *table, const int32_t *ids,
               size_t rows, int d) {
     heed__share(k, rows, 2.0 * (double)rows * d, embed_part,

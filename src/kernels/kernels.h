@@ -62,15 +62,50 @@ typedef struct {
     size_t a[HEED_DIMS], b[HEED_DIMS], c[HEED_DIMS];
 } heed_walk;
 
-/* Row-wise softmax family. mask (mask_rows, n) or NULL: row r of x uses mask row (r / mask_div) %
+/* Softmax of rows of n numbers. mask (mask_rows, n) or NULL: row r uses mask row (r / mask_div) %
  * mask_rows. */
 typedef struct {
     size_t rows;
     int n;
     heed_real beta;
+    bool log;
     const int32_t *mask;
     size_t mask_div, mask_rows;
-} heed_softmax_args;
+    const heed_real *x;
+    heed_real *y;
+    const heed_real *gy; /* backward only */
+    heed_real *gx;
+} heed_softmax_job;
+
+/* Cross entropy of rows of logits: loss = sum_c target_c w_c (-log softmax(logits)_c), target
+ * smoothed. Rows whose label is ignore have loss 0; to another label that is no class, NaN. */
+typedef struct {
+    size_t rows;
+    int c, ignore;
+    const int32_t *labels;
+    const heed_real *weights, *logits; /* (c), or NULL; (rows,c) */
+    heed_real smoothing;
+    heed_real scale;     /* of the gradient */
+    heed_real *p, *loss; /* (rows,c): softmax(logits), or, in place, logits, which become the
+                            gradient; (rows) */
+    heed_real *gx;       /* (rows,c) */
+} heed_xent_job;
+
+/* y = (x - mean) rstd gain + bias, in rows of width c. mean and rstd are those of each row, which
+ * forward writes, or, in batch norm, given for each column. */
+typedef struct {
+    size_t rows;
+    int c;
+    heed_real eps;
+    const heed_real *x, *gain, *bias; /* gain, bias: (c), or NULL */
+    heed_real *mean, *rstd;           /* mean NULL: RMS norm, which uses 0 */
+    heed_real *y;
+    /* backward only */
+    const heed_real *gy;
+    heed_real *gx, *ggain, *gbias; /* each may be NULL; ggain and gbias are added to */
+    bool add;                      /* gx is added to, else written */
+    bool batch; /* batch norm: mean and rstd come from this batch, so gradients flow through them */
+} heed_norm_job;
 
 typedef struct {
     int batch, heads, tq, tk, key, value;
@@ -114,7 +149,9 @@ typedef struct {
     size_t batch, c;
     int h, w, oh, ow;
     int size[2], stride[2], pad[2];
-    heed_real scale; /* of a sum: 1 / window size for an average */
+    heed_real scale;  /* of a sum: 1 / window size for an average */
+    heed_real *x, *y; /* backward: the gradients, of which x's is added to */
+    int32_t *from;    /* of a maximum, like y: the pixel of the image that it came from */
 } heed_pool_job;
 
 /* One time step of a recurrent layer; rows have strides ld*. States are h (rnn, gru) or h then c

@@ -42,53 +42,24 @@ KERNEL(void, dropout, const heed_kernels *k, heed_real *y, const heed_real *x,
 KERNEL(void, dropout_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy, heed_real p,
        uint32_t *words, size_t n, bool add)
 
-/* softmax.c */
-KERNEL(void, softmax, const heed_kernels *k, heed_real *y, const heed_real *x,
-       const heed_softmax_args *a)
-KERNEL(void, softmax_grad, const heed_kernels *k, heed_real *gx, const heed_real *y,
-       const heed_real *gy, const heed_softmax_args *a)
-KERNEL(void, log_softmax, const heed_kernels *k, heed_real *y, const heed_real *x,
-       const heed_softmax_args *a)
-KERNEL(void, log_softmax_grad, const heed_kernels *k, heed_real *gx, const heed_real *y,
-       const heed_real *gy, const heed_softmax_args *a)
-/* Cross entropy rows: p (rows,c) = softmax(logits) and loss[row] = sum_c target_c (-log p_c),
- * target smoothed; rows whose label is ignore get loss 0. weights (c) or NULL multiply the
- * terms of their class. */
-KERNEL(void, xent, const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits,
-       const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
-       const heed_real *weights)
-/* gx += scale * d loss[row] / d logits */
-KERNEL(void, xent_grad, const heed_kernels *k, heed_real *gx, const heed_real *p,
-       const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
-       const heed_real *weights, heed_real scale)
+/* softmax.c: y; gx += the gradient */
+KERNEL(void, softmax, const heed_kernels *k, const heed_softmax_job *j)
+KERNEL(void, softmax_grad, const heed_kernels *k, const heed_softmax_job *j)
 
-/* The same for rows that all count, in place: z (rows,c), the logits, becomes scale * d loss[row] /
- * d logits. */
-KERNEL(void, xent_in_place, const heed_kernels *k, heed_real *z, heed_real *loss,
-       const int32_t *labels, size_t rows, int c, heed_real smoothing, const heed_real *weights,
-       heed_real scale)
+/* xent.c: p and loss; gx += scale * d loss[row] / d logits */
+KERNEL(void, xent, const heed_kernels *k, const heed_xent_job *j)
+KERNEL(void, xent_grad, const heed_kernels *k, const heed_xent_job *j)
+/* The same for rows that all count, in place: p, the logits, becomes scale * d loss[row] / d logits. */
+KERNEL(void, xent_in_place, const heed_kernels *k, const heed_xent_job *j)
 
-/* norm.c: rows of width c. mean and rstd (rows) are written by forward and read by backward. mean
- * NULL: RMS norm, which uses 0 */
-KERNEL(void, layer_norm, const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
-       const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows, int c,
-       heed_real eps)
-/* gx is written, or added to if add is set; ggain and gbias are added to */
-KERNEL(void, layer_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
-       heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
-       const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool add)
+/* norm.c */
+KERNEL(void, layer_norm, const heed_kernels *k, const heed_norm_job *j)
+KERNEL(void, layer_norm_grad, const heed_kernels *k, const heed_norm_job *j)
 /* batch statistics of columns: mean and biased var (c) */
 KERNEL(void, column_stats, const heed_kernels *k, heed_real *mean, heed_real *var,
        const heed_real *x, size_t rows, int c)
-/* y = (x - mean) rstd gain + bias, per column */
-KERNEL(void, batch_norm, const heed_kernels *k, heed_real *y, const heed_real *x,
-       const heed_real *mean, const heed_real *rstd, const heed_real *gain, const heed_real *bias,
-       size_t rows, int c)
-/* batch: mean and rstd come from this batch, so gradients flow through them, too; else they are
- * constants */
-KERNEL(void, batch_norm_grad, const heed_kernels *k, heed_real *gx, heed_real *ggain,
-       heed_real *gbias, const heed_real *gy, const heed_real *x, const heed_real *mean,
-       const heed_real *rstd, const heed_real *gain, size_t rows, int c, bool batch, bool add)
+KERNEL(void, batch_norm, const heed_kernels *k, const heed_norm_job *j)
+KERNEL(void, batch_norm_grad, const heed_kernels *k, const heed_norm_job *j)
 
 /* attention.c: each call needs attention_scratch(job) bytes of scratch; backward also needs
  * what forward kept: attention_kept(job) reals */
@@ -107,15 +78,11 @@ KERNEL(void, conv_grad_input, const heed_kernels *k, const heed_conv_job *j, voi
 /* gw and gb += the gradients; y holds the gradient of y */
 KERNEL(void, conv_weights, const heed_kernels *k, const heed_conv_job *j, void *scratch)
 
-/* pool.c: from (batch,oh,ow,c) receives the pixel of the image that each maximum came from */
-KERNEL(void, max_pool, const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
-       const heed_pool_job *j)
-KERNEL(void, max_pool_grad, const heed_kernels *k, heed_real *gx, const int32_t *from,
-       const heed_real *gy, const heed_pool_job *j)
-KERNEL(void, sum_pool, const heed_kernels *k, heed_real *y, const heed_real *x,
-       const heed_pool_job *j)
-KERNEL(void, sum_pool_grad, const heed_kernels *k, heed_real *gx, const heed_real *gy,
-       const heed_pool_job *j)
+/* pool.c */
+KERNEL(void, max_pool, const heed_kernels *k, const heed_pool_job *j)
+KERNEL(void, max_pool_grad, const heed_kernels *k, const heed_pool_job *j)
+KERNEL(void, sum_pool, const heed_kernels *k, const heed_pool_job *j)
+KERNEL(void, sum_pool_grad, const heed_kernels *k, const heed_pool_job *j)
 
 /* permute.c: y = x, or y += x if add is set, of w's shape; x has strides w->a, y w->c, the last 1 */
 KERNEL(void, permute, const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,

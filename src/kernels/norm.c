@@ -3,16 +3,7 @@
 #include "set.h"
 #include "vmath.h"
 
-typedef struct {
-    heed_real *y, *mean_out, *rstd_out;
-    const heed_real *x, *gy, *mean, *rstd, *gain, *bias;
-    /* batch norm backward: column means of gy and of gy xhat, or NULL */
-    const heed_real *mean_gy, *mean_gx;
-    size_t stride; /* elements between rows */
-    int c;
-    heed_real eps;
-    bool add;
-} norm;
+typedef heed_norm_job norm;
 
 INLINE vec or_else(const heed_real *p, int i, size_t left, heed_real absent) {
     return p ? get(p + i, left) : splat(absent);
@@ -29,13 +20,13 @@ static int rows_from(size_t r, size_t end) {
 }
 
 INLINE heed_real row_mean(const norm *j, size_t r) {
-    const heed_real *x = j->x + r * j->stride;
+    const heed_real *x = j->x + r * (size_t)j->c;
     vec sum = {0};
     for (int i = 0; i < j->c; i += VL) sum += get(x + i, (size_t)(j->c - i));
     return sum_lanes(sum) / (heed_real)j->c;
 }
 INLINE heed_real row_variance(const norm *j, size_t r, heed_real mean) {
-    const heed_real *x = j->x + r * j->stride;
+    const heed_real *x = j->x + r * (size_t)j->c;
     vec squares = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
@@ -45,8 +36,8 @@ INLINE heed_real row_variance(const norm *j, size_t r, heed_real mean) {
     return sum_lanes(squares) / (heed_real)j->c;
 }
 INLINE void normalize_row(const norm *j, size_t r, heed_real mean, heed_real rstd) {
-    const heed_real *x = j->x + r * j->stride;
-    heed_real *y = j->y + r * j->stride;
+    const heed_real *x = j->x + r * (size_t)j->c;
+    heed_real *y = j->y + r * (size_t)j->c;
     for (int i = 0, c = j->c; i < c; i += VL) {
         size_t left = (size_t)(c - i);
         vec hat = (get(x + i, left) - splat(mean)) * splat(rstd);
@@ -55,30 +46,19 @@ INLINE void normalize_row(const norm *j, size_t r, heed_real mean, heed_real rst
 }
 static void layer_norm_rows(const norm *j, size_t first, int rows) {
     heed_real mean[TOGETHER] = {0}, rstd[TOGETHER];
-    for (int r = 0; j->mean_out && r < rows; r++)
-        j->mean_out[first + (size_t)r] = mean[r] = row_mean(j, first + (size_t)r);
+    for (int r = 0; j->mean && r < rows; r++)
+        j->mean[first + (size_t)r] = mean[r] = row_mean(j, first + (size_t)r);
     for (int r = 0; r < rows; r++) rstd[r] = row_variance(j, first + (size_t)r, mean[r]) + j->eps;
     for (int r = 0; r < rows; r++)
-        j->rstd_out[first + (size_t)r] = rstd[r] = (heed_real)(1 / sqrt((double)rstd[r]));
+        j->rstd[first + (size_t)r] = rstd[r] = (heed_real)(1 / sqrt((double)rstd[r]));
     for (int r = 0; r < rows; r++) normalize_row(j, first + (size_t)r, mean[r], rstd[r]);
 }
 static void layer_norm_part(const void *job, size_t from, size_t to, int thread) {
     (void)thread;
     for (size_t r = from; r < to; r += TOGETHER) layer_norm_rows(job, r, rows_from(r, to));
 }
-void K(layer_norm)(const heed_kernels *k, heed_real *y, heed_real *mean, heed_real *rstd,
-                   const heed_real *x, const heed_real *gain, const heed_real *bias, size_t rows,
-                   int c, heed_real eps) {
-    norm j = {.y = y,
-              .mean_out = mean,
-              .rstd_out = rstd,
-              .x = x,
-              .gain = gain,
-              .bias = bias,
-              .stride = (size_t)c,
-              .c = c,
-              .eps = eps};
-    heed__share(k, rows, 10.0 * (double)rows * c, layer_norm_part, &j);
+void K(layer_norm)(const heed_kernels *k, const heed_norm_job *j) {
+    heed__share(k, j->rows, 10.0 * (double)j->rows * j->c, layer_norm_part, j);
 }
 
 INLINE heed_real mean_of(const heed_real *mean, size_t r) { return mean ? mean[r] : 0; }
@@ -86,12 +66,12 @@ INLINE heed_real mean_of(const heed_real *mean, size_t r) { return mean ? mean[r
 /* For g = gy gain, the means in gx = or += rstd (g - mean(g) - xhat mean(g xhat)), the second one
  * times rstd. RMS norm subtracts neither mean. */
 INLINE void row_means(const norm *j, size_t r, heed_real means[2]) {
-    const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
+    const heed_real *x = j->x + r * (size_t)j->c, *gy = j->gy + r * (size_t)j->c;
     heed_real mean = mean_of(j->mean, r), rstd = j->rstd[r];
     vec sum = {0}, dot = {0};
     for (int i = 0; i < j->c; i += VL) {
         size_t left = (size_t)(j->c - i);
-        __builtin_prefetch(address(x, (size_t)TOGETHER * j->stride + (size_t)i));
+        __builtin_prefetch(address(x, (size_t)TOGETHER * (size_t)j->c + (size_t)i));
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
         sum += g;
         dot += g * centred(get(x + i, left), mean, left);
@@ -100,8 +80,8 @@ INLINE void row_means(const norm *j, size_t r, heed_real means[2]) {
     means[1] = sum_lanes(dot) * rstd * rstd / (heed_real)j->c;
 }
 INLINE void grad_row(const norm *j, size_t r, const heed_real means[2]) {
-    const heed_real *x = j->x + r * j->stride, *gy = j->gy + r * j->stride;
-    heed_real *gx = j->y + r * j->stride, mean = mean_of(j->mean, r), rstd = j->rstd[r];
+    const heed_real *x = j->x + r * (size_t)j->c, *gy = j->gy + r * (size_t)j->c;
+    heed_real *gx = j->gx + r * (size_t)j->c, mean = mean_of(j->mean, r), rstd = j->rstd[r];
     for (int i = 0, c = j->c; i < c; i += VL) {
         size_t left = (size_t)(c - i);
         vec g = get(gy + i, left) * or_else(j->gain, i, left, 1);
@@ -131,11 +111,11 @@ HEED__COLUMN_PART(row_terms_part, row_terms)
 /* Both in one pass over the rows, while they are in the cache, if all columns are one strip. */
 typedef struct {
     heed__columns sums; /* must be first: column_sums hands it to the part */
-    norm rows;
+    const norm *rows;
 } norm_grad;
 
 static void norm_grad_rows(const norm_grad *j, heed_real *out, size_t first, int rows) {
-    layer_norm_grad_rows(&j->rows, first, rows);
+    layer_norm_grad_rows(j->rows, first, rows);
     for (int c = 0; c < j->sums.width; c += VL) {
         vec sum[2] = {load(out + c), load(out + COLUMN_STRIP + c)}, add[2];
         for (int r = 0; r < rows; r++) {
@@ -159,35 +139,26 @@ static void norm_grad_part(const void *job, size_t from, size_t to, int thread) 
     }
 }
 
-void K(layer_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
-                        const heed_real *gy, const heed_real *x, const heed_real *mean,
-                        const heed_real *rstd, const heed_real *gain, size_t rows, int c,
-                        bool add) {
-    heed__columns sums = {.rows = rows,
-                          .stride = (size_t)c,
-                          .width = c,
-                          .x = x,
-                          .gy = gy,
-                          .mean = mean,
-                          .rstd = rstd,
-                          .out = {gbias, ggain}};
-    bool wanted = ggain || gbias, both = wanted && gx && c <= COLUMN_STRIP;
-    if (wanted && !both) column_sums(k, &sums, row_terms_part);
-    if (!gx) return;
-    norm j = {.y = gx,
-              .x = x,
-              .gy = gy,
-              .mean = mean,
-              .rstd = rstd,
-              .gain = gain,
-              .stride = (size_t)c,
-              .c = c,
-              .add = add};
-    if (both) {
-        column_sums(k, &(norm_grad){sums, j}.sums, norm_grad_part);
+static heed__columns columns_of(const norm *j) {
+    return (heed__columns){.rows = j->rows,
+                           .stride = (size_t)j->c,
+                           .width = j->c,
+                           .x = j->x,
+                           .gy = j->gy,
+                           .mean = j->mean,
+                           .rstd = j->rstd,
+                           .out = {j->gbias, j->ggain}};
+}
+
+void K(layer_norm_grad)(const heed_kernels *k, const heed_norm_job *j) {
+    norm_grad both = {columns_of(j), j};
+    bool wanted = j->ggain || j->gbias;
+    if (wanted && j->gx && j->c <= COLUMN_STRIP) {
+        column_sums(k, &both.sums, norm_grad_part);
         return;
     }
-    heed__share(k, rows, 12.0 * (double)rows * c, layer_norm_grad_part, &j);
+    if (wanted) column_sums(k, &both.sums, row_terms_part);
+    if (j->gx) heed__share(k, j->rows, 12.0 * (double)j->rows * j->c, layer_norm_grad_part, j);
 }
 
 INLINE void squares_term(const heed__columns *j, size_t r, int c, size_t left, vec term[2]) {
@@ -213,29 +184,17 @@ void K(column_stats)(const heed_kernels *k, heed_real *mean, heed_real *var, con
     divide(var, rows, c);
 }
 
-static void batch_norm_part(const void *job, size_t from, size_t to, int thread) {
+static void batch_norm_row(const void *job, size_t r) {
     const norm *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        for (int i = 0; i < j->c; i += VL) {
-            size_t left = (size_t)(j->c - i), at = r * j->stride + (size_t)i;
-            vec hat = (get(j->x + at, left) - get(j->mean + i, left)) * get(j->rstd + i, left);
-            put(j->y + at, hat * or_else(j->gain, i, left, 1) + or_else(j->bias, i, left, 0), left);
-        }
+    for (int i = 0; i < j->c; i += VL) {
+        size_t left = (size_t)(j->c - i), at = r * (size_t)j->c + (size_t)i;
+        vec hat = (get(j->x + at, left) - get(j->mean + i, left)) * get(j->rstd + i, left);
+        put(j->y + at, hat * or_else(j->gain, i, left, 1) + or_else(j->bias, i, left, 0), left);
     }
 }
-void K(batch_norm)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_real *mean,
-                   const heed_real *rstd, const heed_real *gain, const heed_real *bias, size_t rows,
-                   int c) {
-    norm j = {.y = y,
-              .x = x,
-              .mean = mean,
-              .rstd = rstd,
-              .gain = gain,
-              .bias = bias,
-              .stride = (size_t)c,
-              .c = c};
-    heed__share(k, rows, 6.0 * (double)rows * c, batch_norm_part, &j);
+HEED__PART(batch_norm_part, batch_norm_row)
+void K(batch_norm)(const heed_kernels *k, const heed_norm_job *j) {
+    heed__share(k, j->rows, 6.0 * (double)j->rows * j->c, batch_norm_part, j);
 }
 
 /* The terms gy and gy xhat, with the column's statistics. */
@@ -246,61 +205,51 @@ INLINE void column_terms(const heed__columns *j, size_t r, int c, size_t left, v
 }
 HEED__COLUMN_PART(column_terms_part, column_terms)
 
+/* The columns [from, from + width). */
+typedef struct {
+    const norm *j;
+    int from, width;
+    const heed_real *mean_gy, *mean_gx; /* means of gy and of gy xhat */
+} strip;
+
 /* gx = or += gain rstd (gy - mean(gy) - xhat mean(gy xhat)); the means are subtracted only if the
  * statistics are the batch's. */
-static void batch_norm_grad_part(const void *job, size_t from, size_t to, int thread) {
-    const norm *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        for (int i = 0; i < j->c; i += VL) {
-            size_t left = (size_t)(j->c - i), at = r * j->stride + (size_t)i;
-            vec rstd = get(j->rstd + i, left), g = get(j->gy + at, left);
-            if (j->mean_gy) {
-                vec hat = (get(j->x + at, left) - get(j->mean + i, left)) * rstd;
-                g = g - get(j->mean_gy + i, left) - hat * get(j->mean_gx + i, left);
-            }
-            g = g * rstd * or_else(j->gain, i, left, 1);
-            put(j->y + at, j->add ? get(j->y + at, left) + g : g, left);
+static void batch_norm_grad_row(const void *job, size_t r) {
+    const strip *s = job;
+    const norm *j = s->j;
+    for (int i = 0; i < s->width; i += VL) {
+        int c = s->from + i;
+        size_t left = (size_t)(s->width - i), at = r * (size_t)j->c + (size_t)c;
+        vec rstd = get(j->rstd + c, left), g = get(j->gy + at, left);
+        if (j->batch) {
+            vec hat = (get(j->x + at, left) - get(j->mean + c, left)) * rstd;
+            g = g - get(s->mean_gy + i, left) - hat * get(s->mean_gx + i, left);
         }
+        g = g * rstd * or_else(j->gain, c, left, 1);
+        put(j->gx + at, j->add ? get(j->gx + at, left) + g : g, left);
     }
 }
+HEED__PART(batch_norm_grad_part, batch_norm_grad_row)
 
 static void add_to(heed_real *y, const heed_real *x, int n) {
     for (int i = 0; y && i < n; i++) y[i] += x[i];
 }
 
-void K(batch_norm_grad)(const heed_kernels *k, heed_real *gx, heed_real *ggain, heed_real *gbias,
-                        const heed_real *gy, const heed_real *x, const heed_real *mean,
-                        const heed_real *rstd, const heed_real *gain, size_t rows, int c,
-                        bool batch, bool add) {
-    for (int i = 0; i < c; i += COLUMN_STRIP) {
+void K(batch_norm_grad)(const heed_kernels *k, const heed_norm_job *j) {
+    for (int i = 0; i < j->c; i += COLUMN_STRIP) {
         heed_real sum_gy[COLUMN_STRIP] = {0}, sum_gx[COLUMN_STRIP] = {0};
-        int width = c - i < COLUMN_STRIP ? c - i : COLUMN_STRIP;
-        heed__columns sums = {.rows = rows,
-                              .stride = (size_t)c,
-                              .width = width,
-                              .x = x + i,
-                              .gy = gy + i,
-                              .mean = mean + i,
-                              .rstd = rstd + i,
-                              .out = {sum_gy, sum_gx}};
+        int width = j->c - i < COLUMN_STRIP ? j->c - i : COLUMN_STRIP;
+        heed__columns sums = columns_of(j);
+        sums.width = width;
+        sums.x += i, sums.gy += i, sums.mean += i, sums.rstd += i;
+        sums.out[0] = sum_gy, sums.out[1] = sum_gx;
         column_sums(k, &sums, column_terms_part);
-        add_to(gbias ? gbias + i : NULL, sum_gy, width);
-        add_to(ggain ? ggain + i : NULL, sum_gx, width);
-        if (!gx) continue;
-        divide(sum_gy, rows, width);
-        divide(sum_gx, rows, width);
-        norm j = {.y = gx + i,
-                  .x = x + i,
-                  .gy = gy + i,
-                  .mean = mean + i,
-                  .rstd = rstd + i,
-                  .gain = gain ? gain + i : NULL,
-                  .stride = (size_t)c,
-                  .c = width,
-                  .mean_gy = batch ? sum_gy : NULL,
-                  .mean_gx = sum_gx,
-                  .add = add};
-        heed__share(k, rows, 10.0 * (double)rows * width, batch_norm_grad_part, &j);
+        add_to(j->gbias ? j->gbias + i : NULL, sum_gy, width);
+        add_to(j->ggain ? j->ggain + i : NULL, sum_gx, width);
+        if (!j->gx) continue;
+        divide(sum_gy, j->rows, width);
+        divide(sum_gx, j->rows, width);
+        heed__share(k, j->rows, 10.0 * (double)j->rows * width, batch_norm_grad_part,
+                    &(strip){j, i, width, sum_gy, sum_gx});
     }
 }

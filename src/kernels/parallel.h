@@ -8,6 +8,13 @@
  * contains it. thread is below the team size, to select scratch memory. */
 typedef void heed__part(const void *job, size_t from, size_t to, int thread);
 
+/* Defines the part that computes each unit by unit(job, u). */
+#define HEED__PART(part, unit)                                                                     \
+    static void part(const void *job, size_t from, size_t to, int thread) {                        \
+        (void)thread;                                                                              \
+        for (size_t u = from; u < to; u++) unit(job, u);                                           \
+    }
+
 /* Runs part over [0, units), divided into one range per thread; serially if work, approximately in
  * floating-point operations, is too small to divide, and while other programs prevent the threads
  * from running at the same time. */

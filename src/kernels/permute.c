@@ -20,21 +20,19 @@ INLINE void row(heed_real *y, const heed_real *x, size_t n, size_t step, const b
 }
 
 /* Units are rows of the last dim, which is contiguous in y. */
-static void permute_part(const void *job, size_t from, size_t to, int thread) {
+static void permute_row(const void *job, size_t u) {
     const permute *p = job;
     const heed_walk *w = p->w;
     size_t n = (size_t)w->shape[3], lines = (size_t)w->shape[2], planes = (size_t)w->shape[1];
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        size_t i[3] = {u / lines / planes, u / lines % planes, u % lines};
-        heed_real *y = p->y + i[0] * w->c[0] + i[1] * w->c[1] + i[2] * w->c[2];
-        const heed_real *x = p->x + i[0] * w->a[0] + i[1] * w->a[1] + i[2] * w->a[2];
-        if (p->add)
-            row(y, x, n, w->a[3], true);
-        else
-            row(y, x, n, w->a[3], false);
-    }
+    size_t i[3] = {u / lines / planes, u / lines % planes, u % lines};
+    heed_real *y = p->y + i[0] * w->c[0] + i[1] * w->c[1] + i[2] * w->c[2];
+    const heed_real *x = p->x + i[0] * w->a[0] + i[1] * w->a[1] + i[2] * w->a[2];
+    if (p->add)
+        row(y, x, n, w->a[3], true);
+    else
+        row(y, x, n, w->a[3], false);
 }
+HEED__PART(permute_part, permute_row)
 
 void K(permute)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_walk *w,
                 bool add) {

@@ -1,14 +1,6 @@
 /* pool.c -- pooling, channels last: windows of pixels, vectors of channels. */
 #include "set.h"
 
-typedef struct {
-    heed_real *y;
-    int32_t *from;
-    const heed_real *x;
-    const int32_t *taken;
-    const heed_pool_job *j;
-} pool;
-
 /* The part of a window that is inside the image. */
 typedef struct {
     int row, rows_end, col, cols_end;
@@ -42,11 +34,11 @@ static piece piece_at(const heed_pool_job *j, size_t unit, size_t pixels) {
 static double work_of(const heed_pool_job *j) {
     return (double)j->batch * (double)out_pixels(j) * (double)j->c * j->size[0] * j->size[1];
 }
-static void share_lines(const heed_kernels *k, heed__part *part, const pool *p) {
-    heed__share(k, p->j->batch * (size_t)p->j->oh * strips(p->j), 4 * work_of(p->j), part, p);
+static void share_lines(const heed_kernels *k, heed__part *part, const heed_pool_job *j) {
+    heed__share(k, j->batch * (size_t)j->oh * strips(j), 4 * work_of(j), part, j);
 }
-static void share_images(const heed_kernels *k, heed__part *part, const pool *p) {
-    heed__share(k, p->j->batch * strips(p->j), 2 * work_of(p->j), part, p);
+static void share_images(const heed_kernels *k, heed__part *part, const heed_pool_job *j) {
+    heed__share(k, j->batch * strips(j), 2 * work_of(j), part, j);
 }
 
 /* ---- maximum ---- */
@@ -73,44 +65,34 @@ INLINE vec largest(const heed_pool_job *j, const heed_real *x, window w, size_t 
     return best;
 }
 
-static void max_part(const void *job, size_t from, size_t to, int thread) {
-    const pool *p = job;
-    const heed_pool_job *j = p->j;
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        piece s = piece_at(j, u, (size_t)j->ow);
-        for (size_t pixel = s.first; pixel < s.last; pixel++) {
-            window w = window_at(j, pixel % out_pixels(j));
-            const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
-            for (size_t i = s.begin; i < s.end; i += VL) {
-                ivec at;
-                put(p->y + pixel * j->c + i, largest(j, x + i, w, s.end - i, &at), s.end - i);
-                put_indices(p->from + pixel * j->c + i, at, s.end - i);
-            }
+static void max_unit(const void *job, size_t u) {
+    const heed_pool_job *j = job;
+    piece s = piece_at(j, u, (size_t)j->ow);
+    for (size_t pixel = s.first; pixel < s.last; pixel++) {
+        window w = window_at(j, pixel % out_pixels(j));
+        const heed_real *x = j->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+        for (size_t i = s.begin; i < s.end; i += VL) {
+            ivec at;
+            put(j->y + pixel * j->c + i, largest(j, x + i, w, s.end - i, &at), s.end - i);
+            put_indices(j->from + pixel * j->c + i, at, s.end - i);
         }
     }
 }
-void K(max_pool)(const heed_kernels *k, heed_real *y, int32_t *from, const heed_real *x,
-                 const heed_pool_job *j) {
-    share_lines(k, max_part, &(pool){.y = y, .from = from, .x = x, .j = j});
-}
+HEED__PART(max_part, max_unit)
+void K(max_pool)(const heed_kernels *k, const heed_pool_job *j) { share_lines(k, max_part, j); }
 
-static void max_grad_part(const void *job, size_t from, size_t to, int thread) {
-    const pool *p = job;
-    const heed_pool_job *j = p->j;
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        piece s = piece_at(j, u, out_pixels(j));
-        for (size_t pixel = s.first; pixel < s.last; pixel++) {
-            heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * j->c;
-            for (size_t i = s.begin; i < s.end; i++)
-                gx[(size_t)p->taken[pixel * j->c + i] * j->c + i] += p->x[pixel * j->c + i];
-        }
+static void max_grad_unit(const void *job, size_t u) {
+    const heed_pool_job *j = job;
+    piece s = piece_at(j, u, out_pixels(j));
+    for (size_t pixel = s.first; pixel < s.last; pixel++) {
+        heed_real *gx = j->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+        for (size_t i = s.begin; i < s.end; i++)
+            gx[(size_t)j->from[pixel * j->c + i] * j->c + i] += j->y[pixel * j->c + i];
     }
 }
-void K(max_pool_grad)(const heed_kernels *k, heed_real *gx, const int32_t *from,
-                      const heed_real *gy, const heed_pool_job *j) {
-    share_images(k, max_grad_part, &(pool){.y = gx, .taken = from, .x = gy, .j = j});
+HEED__PART(max_grad_part, max_grad_unit)
+void K(max_pool_grad)(const heed_kernels *k, const heed_pool_job *j) {
+    share_images(k, max_grad_part, j);
 }
 
 /* ---- sum ---- */
@@ -130,33 +112,27 @@ static heed_real sum_of_one(const heed_pool_job *j, const heed_real *x, window w
             sum += get(x + (size_t)r * (size_t)j->w + (size_t)q, (size_t)(w.cols_end - q));
     return sum_lanes(sum);
 }
-static void sum_part(const void *job, size_t from, size_t to, int thread) {
-    const pool *p = job;
-    const heed_pool_job *j = p->j;
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        piece s = piece_at(j, u, (size_t)j->ow);
-        for (size_t pixel = s.first; pixel < s.last; pixel++) {
-            window w = window_at(j, pixel % out_pixels(j));
-            const heed_real *x = p->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
-            heed_real *y = p->y + pixel * j->c;
-            if (j->c == 1) *y = j->scale * sum_of_one(j, x, w);
-            for (size_t i = s.begin; j->c > 1 && i < s.end; i += VL)
-                put(y + i, splat(j->scale) * sum_of(j, x + i, w, s.end - i), s.end - i);
-        }
+static void sum_unit(const void *job, size_t u) {
+    const heed_pool_job *j = job;
+    piece s = piece_at(j, u, (size_t)j->ow);
+    for (size_t pixel = s.first; pixel < s.last; pixel++) {
+        window w = window_at(j, pixel % out_pixels(j));
+        const heed_real *x = j->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+        heed_real *y = j->y + pixel * j->c;
+        if (j->c == 1) *y = j->scale * sum_of_one(j, x, w);
+        for (size_t i = s.begin; j->c > 1 && i < s.end; i += VL)
+            put(y + i, splat(j->scale) * sum_of(j, x + i, w, s.end - i), s.end - i);
     }
 }
-void K(sum_pool)(const heed_kernels *k, heed_real *y, const heed_real *x, const heed_pool_job *j) {
-    share_lines(k, sum_part, &(pool){.y = y, .x = x, .j = j});
-}
+HEED__PART(sum_part, sum_unit)
+void K(sum_pool)(const heed_kernels *k, const heed_pool_job *j) { share_lines(k, sum_part, j); }
 
 INLINE void add_to(heed_real *gx, vec g, size_t left) { put(gx, get(gx, left) + g, left); }
 
-static void sum_grad_pixel(const pool *p, size_t pixel, const piece *s) {
-    const heed_pool_job *j = p->j;
+static void sum_grad_pixel(const heed_pool_job *j, size_t pixel, const piece *s) {
     window w = window_at(j, pixel % out_pixels(j));
-    heed_real *gx = p->y + pixel / out_pixels(j) * in_pixels(j) * j->c;
-    const heed_real *gy = p->x + pixel * j->c;
+    heed_real *gx = j->x + pixel / out_pixels(j) * in_pixels(j) * j->c;
+    const heed_real *gy = j->y + pixel * j->c;
     for (int r = w.row; r < w.rows_end; r++) {
         heed_real *line = gx + (size_t)r * (size_t)j->w * j->c;
         for (int q = w.col; j->c == 1 && q < w.cols_end; q += VL)
@@ -167,15 +143,12 @@ static void sum_grad_pixel(const pool *p, size_t pixel, const piece *s) {
                        s->end - i);
     }
 }
-static void sum_grad_part(const void *job, size_t from, size_t to, int thread) {
-    const pool *p = job;
-    (void)thread;
-    for (size_t u = from; u < to; u++) {
-        piece s = piece_at(p->j, u, out_pixels(p->j));
-        for (size_t pixel = s.first; pixel < s.last; pixel++) sum_grad_pixel(p, pixel, &s);
-    }
+static void sum_grad_unit(const void *job, size_t u) {
+    const heed_pool_job *j = job;
+    piece s = piece_at(j, u, out_pixels(j));
+    for (size_t pixel = s.first; pixel < s.last; pixel++) sum_grad_pixel(j, pixel, &s);
 }
-void K(sum_pool_grad)(const heed_kernels *k, heed_real *gx, const heed_real *gy,
-                      const heed_pool_job *j) {
-    share_images(k, sum_grad_part, &(pool){.y = gx, .x = gy, .j = j});
+HEED__PART(sum_grad_part, sum_grad_unit)
+void K(sum_pool_grad)(const heed_kernels *k, const heed_pool_job *j) {
+    share_images(k, sum_grad_part, j);
 }

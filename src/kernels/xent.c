@@ -3,13 +3,7 @@
 #include "set.h"
 #include "vmath.h"
 
-typedef struct {
-    heed_real *p, *loss, *gx;
-    const heed_real *logits, *probability, *weights;
-    const int32_t *labels;
-    int c, ignore;
-    heed_real smoothing, scale;
-} xent;
+typedef heed_xent_job xent;
 
 /* An invalid label gives a NaN loss instead of reading beyond the row. */
 static bool inside(const xent *j, int32_t label) { return label >= 0 && label < j->c; }
@@ -64,41 +58,30 @@ static heed_real smooth_loss(const xent *j, const heed_real *x, row_sum s) {
     return sum_lanes(sums) * j->smoothing / (heed_real)j->c;
 }
 
-static void xent_part(const void *job, size_t from, size_t to, int thread) {
+static void xent_row(const void *job, size_t r) {
     const xent *j = job;
-    (void)thread;
-    for (size_t r = from; r < to; r++) {
-        const heed_real *x = j->logits + r * (size_t)j->c;
-        int32_t label = j->labels[r];
-        row_sum s = softmax(j->p + r * (size_t)j->c, x, j->c);
-        if (label == j->ignore) {
-            j->loss[r] = 0;
-        } else if (!inside(j, label)) {
-            j->loss[r] = NAN;
-        } else {
-            j->loss[r] = (1 - j->smoothing) * weight(j, label) * (s.log_sum - (x[label] - s.most));
-            if (j->smoothing != 0) j->loss[r] += smooth_loss(j, x, s);
-        }
+    const heed_real *x = j->logits + r * (size_t)j->c;
+    int32_t label = j->labels[r];
+    row_sum s = softmax(j->p + r * (size_t)j->c, x, j->c);
+    if (label == j->ignore) {
+        j->loss[r] = 0;
+    } else if (!inside(j, label)) {
+        j->loss[r] = NAN;
+    } else {
+        j->loss[r] = (1 - j->smoothing) * weight(j, label) * (s.log_sum - (x[label] - s.most));
+        if (j->smoothing != 0) j->loss[r] += smooth_loss(j, x, s);
     }
 }
+HEED__PART(xent_part, xent_row)
 
-void K(xent)(const heed_kernels *k, heed_real *p, heed_real *loss, const heed_real *logits,
-             const int32_t *labels, size_t rows, int c, int ignore, heed_real smoothing,
-             const heed_real *weights) {
-    xent j = {.p = p,
-              .loss = loss,
-              .logits = logits,
-              .weights = weights,
-              .labels = labels,
-              .c = c,
-              .ignore = ignore,
-              .smoothing = smoothing};
-    heed__share(k, rows, 24.0 * (double)rows * c, xent_part, &j);
+static void share_rows(const heed_kernels *k, double each, heed__part *part, const xent *j) {
+    heed__share(k, j->rows, each * (double)j->rows * j->c, part, j);
 }
+void K(xent)(const heed_kernels *k, const heed_xent_job *j) { share_rows(k, 24, xent_part, j); }
 
 /* With t = (1-eps) onehot + eps/C: gx_c += scale (p_c sum_d w_d t_d - w_c t_c). */
 static void xent_grad_row(const xent *j, size_t r, heed_real weight_sum) {
-    const heed_real *p = j->probability + r * (size_t)j->c;
+    const heed_real *p = j->p + r * (size_t)j->c;
     heed_real *gx = j->gx + r * (size_t)j->c;
     int32_t label = j->labels[r];
     heed_real spread = j->smoothing / (heed_real)j->c;
@@ -127,18 +110,8 @@ static void xent_grad_part(const void *job, size_t from, size_t to, int thread) 
         if (j->labels[r] != j->ignore && inside(j, j->labels[r])) xent_grad_row(j, r, weight_sum);
 }
 
-void K(xent_grad)(const heed_kernels *k, heed_real *gx, const heed_real *p, const int32_t *labels,
-                  size_t rows, int c, int ignore, heed_real smoothing, const heed_real *weights,
-                  heed_real scale) {
-    xent j = {.gx = gx,
-              .probability = p,
-              .weights = weights,
-              .labels = labels,
-              .c = c,
-              .ignore = ignore,
-              .smoothing = smoothing,
-              .scale = scale};
-    heed__share(k, rows, 5.0 * (double)rows * c, xent_grad_part, &j);
+void K(xent_grad)(const heed_kernels *k, const heed_xent_job *j) {
+    share_rows(k, 5, xent_grad_part, j);
 }
 
 /* ---- in place ---- */
@@ -180,15 +153,6 @@ static void in_place_part(const void *job, size_t from, size_t to, int thread) {
         j->loss[r] = in_place_row(j, j->p + r * (size_t)j->c, j->labels[r], weight_sum);
 }
 
-void K(xent_in_place)(const heed_kernels *k, heed_real *z, heed_real *loss, const int32_t *labels,
-                      size_t rows, int c, heed_real smoothing, const heed_real *weights,
-                      heed_real scale) {
-    xent j = {.p = z,
-              .loss = loss,
-              .weights = weights,
-              .labels = labels,
-              .c = c,
-              .smoothing = smoothing,
-              .scale = scale};
-    heed__share(k, rows, 24.0 * (double)rows * c, in_place_part, &j);
+void K(xent_in_place)(const heed_kernels *k, const heed_xent_job *j) {
+    share_rows(k, 24, in_place_part, j);
 }

@@ -62,28 +62,37 @@ static heed_pool_job job_of(const heed_node *n) {
                            .size = {a->size[0], a->size[1]},
                            .stride = {a->stride[0], a->stride[1]},
                            .pad = {a->pad[0], a->pad[1]},
-                           .scale = (heed_real)(1 / ((double)a->size[0] * a->size[1]))};
+                           .scale = (heed_real)(1 / ((double)a->size[0] * a->size[1])),
+                           .x = x->x,
+                           .y = y->x,
+                           .from = n->scratch};
+}
+
+/* The same of the gradients. */
+static heed_pool_job back_of(heed_node *n) {
+    heed_pool_job j = job_of(n);
+    j.x = heed_grad(n, 0);
+    j.y = n->y->g;
+    return j;
 }
 
 /* scratch: for each output, the pixel of its image that it came from */
 static void max(heed_node *n) {
     heed_pool_job j = job_of(n);
-    n->k->max_pool(n->k, n->y->x, n->scratch, n->in[0]->x, &j);
+    n->k->max_pool(n->k, &j);
 }
 static void max_back(heed_node *n) {
-    heed_pool_job j = job_of(n);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
+    heed_pool_job j = back_of(n);
+    if (j.x) n->k->max_pool_grad(n->k, &j);
 }
 
 static void avg(heed_node *n) {
     heed_pool_job j = job_of(n);
-    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
+    n->k->sum_pool(n->k, &j);
 }
 static void avg_back(heed_node *n) {
-    heed_pool_job j = job_of(n);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
+    heed_pool_job j = back_of(n);
+    if (j.x) n->k->sum_pool_grad(n->k, &j);
 }
 
 static bool infer_global(heed_node *n) {

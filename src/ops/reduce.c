@@ -24,17 +24,26 @@ static heed_pool_job job_of(const heed_node *n, heed_real scale) {
                            .ow = 1,
                            .size = {rows, cols},
                            .stride = {1, 1},
-                           .scale = scale};
+                           .scale = scale,
+                           .x = n->in[0]->x,
+                           .y = n->y->x,
+                           .from = n->scratch};
+}
+
+static heed_pool_job back_of(heed_node *n, heed_real scale) {
+    heed_pool_job j = job_of(n, scale);
+    j.x = heed_grad(n, 0);
+    j.y = n->y->g;
+    return j;
 }
 
 static void sums(heed_node *n, heed_real scale) {
     heed_pool_job j = job_of(n, scale);
-    n->k->sum_pool(n->k, n->y->x, n->in[0]->x, &j);
+    n->k->sum_pool(n->k, &j);
 }
 static void spread(heed_node *n, heed_real scale) {
-    heed_pool_job j = job_of(n, scale);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->sum_pool_grad(n->k, gx, n->y->g, &j);
+    heed_pool_job j = back_of(n, scale);
+    if (j.x) n->k->sum_pool_grad(n->k, &j);
 }
 
 static heed_real share(const heed_node *n) {
@@ -58,12 +67,11 @@ static bool infer_max(heed_node *n) {
 /* scratch: for each output, the index in the reduced dim that it came from */
 static void max(heed_node *n) {
     heed_pool_job j = job_of(n, 1);
-    n->k->max_pool(n->k, n->y->x, n->scratch, n->in[0]->x, &j);
+    n->k->max_pool(n->k, &j);
 }
 static void max_back(heed_node *n) {
-    heed_pool_job j = job_of(n, 1);
-    heed_real *gx = heed_grad(n, 0);
-    if (gx) n->k->max_pool_grad(n->k, gx, n->scratch, n->y->g, &j);
+    heed_pool_job j = back_of(n, 1);
+    if (j.x) n->k->max_pool_grad(n->k, &j);
 }
 
 static const int dim0 = 0, dim1 = 1, dim2 = 2, last = -1;

@@ -67,17 +67,6 @@ static inline size_t heed__rows(const heed_tensor *x) { return heed_extent(x, 0,
 /* The values of an optional input; NULL: it is absent. */
 static inline const heed_real *heed__values(const heed_tensor *x) { return x ? x->x : NULL; }
 
-/* The shape rule of norms: x (...,width), and further inputs (width) or absent. */
-static inline bool heed__infer_norm(heed_node *n) {
-    static const char *const names[] = {"x", "gain", "bias", "running mean", "running var"};
-    if (n->in[0]->dims < 1) return heed__bad_shape(n, 0, "x needs at least 1 dim");
-    int width = heed__from_last(n->in[0], 0);
-    for (int i = 1; i < n->inputs; i++)
-        if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
-            return heed__bad_shapes(n, 0, i, "%s is not (%d)", names[i], width);
-    return heed_out_like(n, 0);
-}
-
 /* A tensor viewed as (outer, size, inner) around one of its dims. */
 typedef struct {
     size_t outer, size, inner;

@@ -9,12 +9,6 @@
 
 enum { X, MASK };
 
-/* Values kept for backward: the kernel's mask and the soft values of a hard selection. */
-typedef struct {
-    heed_softmax_args a;
-    heed_real *soft;
-} state;
-
 /* The rows of a mask for the rows of x: dims of size 1 broadcast. */
 static bool check_mask(heed_node *n) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
@@ -30,7 +24,7 @@ static bool check_mask(heed_node *n) {
 
 /* Row r of x reads mask row (r / div) % rows if the mask's dims, except for dims of size 1 on
  * either side, equal those of x. */
-static bool mask_repeats(const heed_tensor *x, const heed_tensor *mask, heed_softmax_args *a) {
+static bool mask_repeats(const heed_tensor *x, const heed_tensor *mask, heed_softmax_job *a) {
     a->mask_div = a->mask_rows = 1;
     for (int d = 1; d < x->dims; d++) {
         int own = heed__from_last(mask, d), size = heed__from_last(x, d);
@@ -67,47 +61,44 @@ static bool infer(heed_node *n) {
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
     if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
     if (!check_mask(n)) return false;
-    state *s = n->scratch = heed_scratch(n, sizeof *s);
-    if (!s) return false;
-    *s = (state){.a = {.rows = heed__rows(x),
-                       .n = heed__from_last(x, 0),
-                       .beta = *beta,
-                       .mask_div = 1,
-                       .mask_rows = 1}};
+    heed_softmax_job *j = n->scratch = heed_scratch(n, sizeof *j);
+    if (!j) return false;
+    *j = (heed_softmax_job){.rows = heed__rows(x),
+                            .n = heed__from_last(x, 0),
+                            .beta = *beta,
+                            .mask_div = 1,
+                            .mask_rows = 1,
+                            .x = x->x};
     if (mask) {
-        bool repeats = mask_repeats(x, mask, &s->a);
-        s->a.mask = repeats ? mask->i : spread_mask(n, s->a.rows);
-        if (!repeats) s->a.mask_div = 1, s->a.mask_rows = s->a.rows;
-        if (!s->a.mask) return false;
+        bool repeats = mask_repeats(x, mask, j);
+        j->mask = repeats ? mask->i : spread_mask(n, j->rows);
+        if (!repeats) j->mask_div = 1, j->mask_rows = j->rows;
+        if (!j->mask) return false;
     }
     return heed_out_like(n, X);
 }
 
+/* scratch: the kernel's job, with the soft values of a hard selection */
 static void forward(heed_node *n) {
-    const state *s = n->scratch;
-    n->k->softmax(n->k, n->y->x, n->in[X]->x, &s->a);
+    heed_softmax_job *j = n->scratch;
+    j->y = n->y->x;
+    n->k->softmax(n->k, j);
+}
+static void log_forward(heed_node *n) {
+    ((heed_softmax_job *)n->scratch)->log = true;
+    forward(n);
 }
 
 static void backward(heed_node *n) {
-    const state *s = n->scratch;
-    heed_real *gx = heed_grad(n, X);
-    if (gx) n->k->softmax_grad(n->k, gx, n->y->x, n->y->g, &s->a);
-}
-
-static void log_forward(heed_node *n) {
-    const state *s = n->scratch;
-    n->k->log_softmax(n->k, n->y->x, n->in[X]->x, &s->a);
-}
-
-static void log_backward(heed_node *n) {
-    const state *s = n->scratch;
-    heed_real *gx = heed_grad(n, X);
-    if (gx) n->k->log_softmax_grad(n->k, gx, n->y->x, n->y->g, &s->a);
+    heed_softmax_job *j = n->scratch;
+    j->gx = heed_grad(n, X);
+    j->gy = n->y->g;
+    if (j->gx) n->k->softmax_grad(n->k, j);
 }
 
 /* One-hot of the largest unmasked entry, the lowest index if tied. The sign of beta is ignored:
  * this is the limit for large positive beta. */
-static void select_row(const heed_softmax_args *a, size_t row, heed_real *y, const heed_real *x) {
+static void select_row(const heed_softmax_job *a, size_t row, heed_real *y, const heed_real *x) {
     const int32_t *mask =
         a->mask ? a->mask + row / a->mask_div % a->mask_rows * (size_t)a->n : NULL;
     int best = -1;
@@ -123,19 +114,12 @@ static void select_row(const heed_softmax_args *a, size_t row, heed_real *y, con
 }
 
 static void hard_forward(heed_node *n) {
-    state *s = n->scratch;
-    size_t width = (size_t)s->a.n;
-    for (size_t r = 0; r < s->a.rows; r++)
-        select_row(&s->a, r, n->y->x + r * width, n->in[X]->x + r * width);
+    heed_softmax_job *j = n->scratch;
+    size_t width = (size_t)j->n;
+    for (size_t r = 0; r < j->rows; r++) select_row(j, r, n->y->x + r * width, j->x + r * width);
     if (!n->recording) return;
-    s->soft = heed_scratch(n, n->y->size * sizeof *s->soft);
-    if (s->soft) n->k->softmax(n->k, s->soft, n->in[X]->x, &s->a);
-}
-
-static void hard_backward(heed_node *n) {
-    const state *s = n->scratch;
-    heed_real *gx = heed_grad(n, X);
-    if (gx) n->k->softmax_grad(n->k, gx, s->soft, n->y->g, &s->a);
+    j->y = heed_scratch(n, n->y->size * sizeof *j->y);
+    if (j->y) n->k->softmax(n->k, j);
 }
 
 static const heed_real one = 1, cold = 3, flat = 0;
@@ -163,8 +147,8 @@ static const heed_case hard_cases[] = {
 
 const heed_op heed_ops_softmax[] = {
     {"softmax", "ri?", infer, forward, backward, cases, sizeof(heed_real)},
-    {"log_softmax", "ri?", infer, log_forward, log_backward, cases, sizeof(heed_real)},
-    {"hardmax", "ri?", infer, hard_forward, hard_backward, hard_cases, sizeof(heed_real)},
+    {"log_softmax", "ri?", infer, log_forward, backward, cases, sizeof(heed_real)},
+    {"hardmax", "ri?", infer, hard_forward, backward, hard_cases, sizeof(heed_real)},
     {0}};
 
 heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {

@@ -12,13 +12,9 @@ enum { LOGITS, X = 0, W, B };
 
 static const heed_tensor *labels_of(const heed_node *n) { return n->in[n->inputs - 1]; }
 
-/* Values kept from the shape rule on. */
-typedef struct {
-    int ignore, classes;
-    size_t rows;
-    heed_real smoothing, *weights, *p; /* (C) or NULL, (rows,C) */
-    heed_real share;                   /* 1 / sum of the weights of the labels, or 0 */
-} state;
+/* scratch: the kernel's job, kept from the shape rule on; its scale is 1 / the sum of the weights
+ * of the labels, or 0. */
+typedef heed_xent_job state;
 
 static bool check_shapes(heed_node *n) {
     const heed_tensor *x = n->in[LOGITS], *labels = labels_of(n);
@@ -32,19 +28,19 @@ static bool check_labels(heed_node *n, const state *s) {
     char where[HEED__NODE_TEXT];
     const int32_t *label = labels_of(n)->i;
     for (size_t r = 0; r < s->rows; r++)
-        if (label[r] != s->ignore && (label[r] < 0 || label[r] >= s->classes))
+        if (label[r] != s->ignore && (label[r] < 0 || label[r] >= s->c))
             return heed__fail_at(n->ctx, HEED_DATA, n->op->name, heed__node_text(n, where),
                                  "label %d of row %zu is not in 0 .. %d, nor the ignored %d",
-                                 (int)label[r], r, s->classes - 1, s->ignore);
+                                 (int)label[r], r, s->c - 1, s->ignore);
     return true;
 }
 
 static bool copy_weights(heed_node *n, state *s, const heed_real *weights) {
     if (!weights) return true;
-    size_t bytes = (size_t)s->classes * sizeof *weights;
-    s->weights = heed_scratch(n, bytes);
-    if (s->weights) memcpy(s->weights, weights, bytes);
-    return s->weights != NULL;
+    size_t bytes = (size_t)s->c * sizeof *weights;
+    heed_real *copy = heed_scratch(n, bytes);
+    if (copy) memcpy(copy, weights, bytes);
+    return (s->weights = copy) != NULL;
 }
 
 static double counted(const heed_node *n, const state *s) {
@@ -62,11 +58,12 @@ static bool read_args(heed_node *n, state *s, int classes) {
         return heed_wrong(n, "the smoothing %g is not in [0, 1]", (double)a->smoothing);
     *s = (state){.ignore = a->has_ignore ? a->ignore : -100,
                  .smoothing = a->smoothing,
-                 .classes = classes,
+                 .c = classes,
+                 .labels = labels_of(n)->i,
                  .rows = labels_of(n)->size};
     if (!check_labels(n, s) || !copy_weights(n, s, a->weights)) return false;
     double sum = counted(n, s);
-    s->share = sum != 0 ? (heed_real)(1 / sum) : 0;
+    s->scale = sum != 0 ? (heed_real)(1 / sum) : 0;
     return true;
 }
 
@@ -78,22 +75,21 @@ static bool infer(heed_node *n) {
 }
 
 static void forward(heed_node *n) {
-    const state *s = n->scratch;
-    heed_real *loss = heed_scratch(n, s->rows * sizeof *loss);
-    if (!loss) return;
-    n->k->xent(n->k, s->p, loss, n->in[LOGITS]->x, labels_of(n)->i, s->rows, s->classes, s->ignore,
-               s->smoothing, s->weights);
+    state *s = n->scratch;
+    s->logits = n->in[LOGITS]->x;
+    s->loss = heed_scratch(n, s->rows * sizeof *s->loss);
+    if (!s->loss) return;
+    n->k->xent(n->k, s);
     double sum = counted(n, s);
-    n->y->x[0] = sum != 0 ? (heed_real)(n->k->sum(n->k, loss, s->rows) / sum) : 0;
-    heed_scratch_done(n, loss, s->rows * sizeof *loss);
+    n->y->x[0] = sum != 0 ? (heed_real)(n->k->sum(n->k, s->loss, s->rows) / sum) : 0;
+    heed_scratch_done(n, s->loss, s->rows * sizeof *s->loss);
 }
 
 static void backward(heed_node *n) {
-    const state *s = n->scratch;
-    heed_real *gx = heed_grad(n, LOGITS);
-    if (gx)
-        n->k->xent_grad(n->k, gx, s->p, labels_of(n)->i, s->rows, s->classes, s->ignore,
-                        s->smoothing, s->weights, s->share * n->y->g[0]);
+    state j = *(const state *)n->scratch;
+    j.gx = heed_grad(n, LOGITS);
+    j.scale *= n->y->g[0];
+    if (j.gx) n->k->xent_grad(n->k, &j);
 }
 
 /* ---- with the output layer ---- */
@@ -167,7 +163,7 @@ static bool gradients(heed_node *n, layer_state *s) {
 static void block(heed_node *n, const layer_state *s, int from, int rows, heed_real *copy,
                   heed_real *z, heed_real *loss) {
     const heed_tensor *w = n->in[W], *b = n->in[B];
-    int in = s->width, classes = s->of.classes;
+    int in = s->width, classes = s->of.c;
     size_t at = (size_t)from * (size_t)in;
     const heed_real *x = copy ? copy : n->in[X]->x + at;
     heed_gemm logits = {.m = rows,
@@ -204,10 +200,14 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
                       .ldc = in,
                       .bf16 = n->training,
                       .gradient = true};
+    heed_xent_job entropy = s->of;
+    entropy.rows = (size_t)rows;
+    entropy.labels = s->label + from;
+    entropy.p = z;
+    entropy.loss = loss + from;
     if (copy) n->k->embed(n->k, copy, n->in[X]->x, s->row + from, (size_t)rows, in);
     n->k->gemm(n->k, &logits);
-    n->k->xent_in_place(n->k, z, loss + from, s->label + from, (size_t)rows, classes,
-                        s->of.smoothing, s->of.weights, s->of.share);
+    n->k->xent_in_place(n->k, &entropy);
     if (s->g[W]) heed__grad_product(n, &to_w);
     if (s->g[B]) n->k->sum_rows(n->k, s->g[B], z, (size_t)rows, classes);
     if (!s->g[X]) return;
@@ -220,10 +220,10 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
 
 static void forward_layer(heed_node *n) {
     layer_state *s = n->scratch;
-    int most = block_rows(s->of.classes);
+    int most = block_rows(s->of.c);
     if (most > s->count) most = s->count;
     size_t x_bytes = all_count(s) ? 0 : (size_t)most * (size_t)s->width * sizeof(heed_real);
-    size_t z_bytes = (size_t)most * (size_t)s->of.classes * sizeof(heed_real);
+    size_t z_bytes = (size_t)most * (size_t)s->of.c * sizeof(heed_real);
     size_t loss_bytes = (size_t)s->count * sizeof(heed_real);
     if (!gradients(n, s)) return;
     heed_real *x = x_bytes ? heed_scratch(n, x_bytes) : NULL, *z = heed_scratch(n, z_bytes);

@@ -11,9 +11,6 @@ typedef struct {
     bool log;
 } soft;
 
-static heed_softmax_args soft_args(const soft *s, int32_t *mask) {
-    return (heed_softmax_args){s->rows, s->n, (heed_real)s->beta, mask, s->mask_div, s->mask_rows};
-}
 /* Row 1 of the mask hides everything. */
 static int32_t *soft_mask(const soft *s) {
     if (!s->mask_rows) return NULL;
@@ -27,10 +24,12 @@ static void run_soft(const heed_kernels *k, const void *args, heed_real *out) {
     size_t size = s->rows * (size_t)s->n;
     int32_t *mask = soft_mask(s);
     heed_real *x = kernel_numbers(31, size), *gy = kernel_numbers(32, size);
-    heed_softmax_args a = soft_args(s, mask);
-    (s->log ? k->log_softmax : k->softmax)(k, out, x, &a);
+    heed_softmax_job j = {s->rows, s->n,        (heed_real)s->beta, s->log,
+                          mask,    s->mask_div, s->mask_rows,       x,
+                          out,     gy,          out + size};
+    k->softmax(k, &j);
     k->fill(k, out + size, 1, size);
-    (s->log ? k->log_softmax_grad : k->softmax_grad)(k, out + size, out, gy, &a);
+    k->softmax_grad(k, &j);
 }
 static void want_soft_row(const soft *s, const int32_t *mask, const heed_real *x,
                           const heed_real *gy, double *y, double *gx) {
@@ -76,17 +75,19 @@ TEST(kernels_softmax_survives_large_scores_and_shows_nan) {
         heed_kernels k;
         heed__kernels_choose(&k, *isa, 1);
         heed_real x[9] = {1000, 1001, -1000, NAN, 0, 1, 1, 1, 1}, y[9];
-        heed_softmax_args a = {3, 3, 1, NULL, 1, 1};
-        k.softmax(&k, y, x, &a);
+        heed_softmax_job j = {3, 3, 1, false, NULL, 1, 1, x, y, NULL, NULL};
+        k.softmax(&k, &j);
         CHECK_CLOSE(y[1], 1 / (1 + exp(-1)), 1e-6);
         CHECK(y[2] == 0);
         CHECK(isnan(y[3]) && isnan(y[4]) && isnan(y[5]));
         CHECK_CLOSE(y[8], 1.0 / 3, 1e-6);
-        k.log_softmax(&k, y, x, &a);
+        j.log = true;
+        k.softmax(&k, &j);
+        j.log = false;
         CHECK(isnan(y[3]) && isnan(y[4]) && isnan(y[5]));
         int32_t mask[3] = {0, 1, 1}; /* hides the NaN */
-        a.mask = mask;
-        k.softmax(&k, y, x, &a);
+        j.mask = mask;
+        k.softmax(&k, &j);
         CHECK(y[3] == 0);
         CHECK_CLOSE(y[5], 1 / (1 + exp(-1)), 1e-6);
     }
@@ -120,9 +121,20 @@ static void run_entropy(const heed_kernels *k, const void *args, heed_real *out)
     heed_real *w = entropy_weights(e), *x = kernel_numbers(35, size);
     heed_real *loss = out + size, *gx = loss + e->rows, s = (heed_real)e->smoothing;
     for (size_t i = 0; i < size; i++) x[i] *= 8;
-    k->xent(k, out, loss, x, labels, e->rows, e->c, IGNORE, s, e->weighted ? w : NULL);
+    heed_xent_job j = {.rows = e->rows,
+                       .c = e->c,
+                       .ignore = IGNORE,
+                       .labels = labels,
+                       .weights = e->weighted ? w : NULL,
+                       .logits = x,
+                       .smoothing = s,
+                       .scale = 2,
+                       .p = out,
+                       .loss = loss,
+                       .gx = gx};
+    k->xent(k, &j);
     k->fill(k, gx, (heed_real)0.5, size);
-    k->xent_grad(k, gx, out, labels, e->rows, e->c, IGNORE, s, e->weighted ? w : NULL, 2);
+    k->xent_grad(k, &j);
 }
 static void want_entropy(const void *args, double *out) {
     const entropy *e = args;
@@ -169,9 +181,21 @@ TEST(kernels_cross_entropy_in_place) {
         const heed_real *weights = e->weighted ? w : NULL;
         heed_real s = (heed_real)e->smoothing;
         for (size_t j = 0; j < size; j++) z[j] *= 8;
-        k.xent(&k, p, loss[0], z, labels, e->rows, e->c, IGNORE, s, weights);
-        k.xent_grad(&k, gx, p, labels, e->rows, e->c, IGNORE, s, weights, 2);
-        k.xent_in_place(&k, z, loss[1], labels, e->rows, e->c, s, weights, 2);
+        heed_xent_job x = {.rows = e->rows,
+                           .c = e->c,
+                           .ignore = IGNORE,
+                           .labels = labels,
+                           .weights = weights,
+                           .logits = z,
+                           .smoothing = s,
+                           .scale = 2,
+                           .p = p,
+                           .loss = loss[0],
+                           .gx = gx};
+        k.xent(&k, &x);
+        k.xent_grad(&k, &x);
+        x.p = z, x.loss = loss[1];
+        k.xent_in_place(&k, &x);
         for (size_t r = 0; r < e->rows; r++)
             CHECK_CLOSE(loss[1][r], loss[0][r], 3e-6 * (1 + fabs((double)loss[0][r])));
         for (size_t j = 0; j < size; j++) CHECK_CLOSE(z[j], gx[j], 1e-6);
@@ -185,8 +209,17 @@ TEST(kernels_cross_entropy_refuses_a_wrong_label) {
     heed__kernels_choose(&k, NULL, 1);
     heed_real x[4] = {1, 2, 3, 4}, p[4], loss[2], gx[4] = {0};
     int32_t labels[2] = {2, -1};
-    k.xent(&k, p, loss, x, labels, 2, 2, -100, 0, NULL);
-    k.xent_grad(&k, gx, p, labels, 2, 2, -100, 0, NULL, 1);
+    heed_xent_job j = {.rows = 2,
+                       .c = 2,
+                       .ignore = -100,
+                       .labels = labels,
+                       .logits = x,
+                       .scale = 1,
+                       .p = p,
+                       .loss = loss,
+                       .gx = gx};
+    k.xent(&k, &j);
+    k.xent_grad(&k, &j);
     CHECK(isnan(loss[0]) && isnan(loss[1]));
 }
 
@@ -210,10 +243,12 @@ static void run_layer(const heed_kernels *k, const void *args, heed_real *out) {
     heed_real *x = norm_input(n, size), *gy = kernel_numbers(37, size);
     heed_real *gain = n->affine ? kernel_numbers(38, c) : NULL, *bias = kernel_numbers(39, c);
     heed_real *gx = out + size, *mean = gx + size, *rstd = mean + n->rows, *gg = rstd + n->rows;
-    k->layer_norm(k, out, mean, rstd, x, gain, n->affine ? bias : NULL, n->rows, n->c,
-                  (heed_real)1e-5);
+    heed_norm_job j = {.rows = n->rows, .c = n->c, .eps = (heed_real)1e-5, .x = x, .gain = gain};
+    j.bias = n->affine ? bias : NULL, j.mean = mean, j.rstd = rstd, j.y = out, j.add = n->add;
+    j.gy = gy, j.gx = gx, j.ggain = gg, j.gbias = gg + c;
+    k->layer_norm(k, &j);
     k->fill(k, gx, (heed_real)0.5, size);
-    k->layer_norm_grad(k, gx, gg, gg + c, gy, x, mean, rstd, gain, n->rows, n->c, n->add);
+    k->layer_norm_grad(k, &j);
 }
 static void want_layer_row(const norm *n, size_t r, const heed_real *x, const heed_real *gy,
                            const heed_real *gain, const heed_real *bias, double *out) {
@@ -268,10 +303,12 @@ static void run_batch(const heed_kernels *k, const void *args, heed_real *out) {
               *rstd = malloc(c * sizeof *rstd);
     k->column_stats(k, mean, var, x, n->rows, n->c);
     for (size_t i = 0; i < c; i++) rstd[i] = (heed_real)(1 / sqrt((double)var[i] + 1e-5));
-    k->batch_norm(k, out, x, mean, rstd, gain, n->affine ? bias : NULL, n->rows, n->c);
+    heed_norm_job j = {.rows = n->rows, .c = n->c, .x = x, .gain = gain, .batch = n->batch};
+    j.bias = n->affine ? bias : NULL, j.mean = mean, j.rstd = rstd, j.y = out, j.add = n->add;
+    j.gy = gy, j.gx = gx, j.ggain = var + c, j.gbias = var + 2 * c;
+    k->batch_norm(k, &j);
     k->fill(k, gx, (heed_real)0.5, size);
-    k->batch_norm_grad(k, gx, var + c, var + 2 * c, gy, x, mean, rstd, gain, n->rows, n->c,
-                       n->batch, n->add);
+    k->batch_norm_grad(k, &j);
     free(rstd);
 }
 static void want_batch(const void *args, double *out) {

@@ -50,7 +50,7 @@ TEST(kernels_softmax_is_exact_where_weights_are_large) {
         heed__kernels_choose(&k, *isa, 1);
         for (int i = 0; i < N; i++) {
             float x[2] = {0, -86.0f * (float)i / (N - 1)}, y[2];
-            k.softmax(&k, y, x, &(heed_softmax_args){.rows = 1, .n = 2, .beta = 1});
+            k.softmax(&k, &(heed_softmax_job){.rows = 1, .n = 2, .beta = 1, .x = x, .y = y});
             double error = fabs((double)y[1] / (double)y[0] / exp((double)x[1]) - 1) * 0x1p23;
             if (!(error <= 3 - (double)x[1] * 2 / 3))
                 test_fail(__FILE__, __LINE__, "%s: %.2f at %.9g", *isa, error, (double)x[1]);
@@ -101,7 +101,7 @@ static void check_nan(const heed_kernels *k, const heed_act *all, size_t count) 
             CHECK(isnan(y[0]));
         }
         x[1] = nan;
-        k->softmax(k, y, x, &(heed_softmax_args){.rows = 1, .n = 2, .beta = 1});
+        k->softmax(k, &(heed_softmax_job){.rows = 1, .n = 2, .beta = 1, .x = x, .y = y});
         CHECK(isnan(y[0]) && isnan(y[1]));
     }
 #endif
