@@ -251,7 +251,7 @@ def declarations(p):
 # ---- writing _ops.py ----
 
 INDEX = {"ids", "labels", "mask", "pad", "rows"}           # tensors of whole numbers
-LEFT_OUT = {"recurrent_attention", "split", "gather_list"}  # structs of tensors, output parameters
+LEFT_OUT = {"recurrent_attention"}  # a struct of tensors
 OPTIONAL = {"b", "gain", "bias", "mask", "pad", "state", "score_bias", "k", "v"}
 TWO = {"add", "sub", "mul", "div", "where", "matmul", "matmul_nt", "matmul_tn", "mse", "lora"}  # with inputs a, b or mask that must be given
 CLASSES = {"xent": "logits, -1", "affine_xent": "w, 0"}  # the tensor and its dim that has a place for each class

@@ -70,7 +70,6 @@ typedef struct {
 
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;
-typedef struct heed_adapter heed_adapter;
 typedef struct heed_store heed_store;
 typedef struct heed_tape heed_tape;
 typedef struct heed_node heed_node;

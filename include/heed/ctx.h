@@ -115,12 +115,10 @@ const char *heed_isa(const heed_ctx *c); /* the instruction set in use: "avx2"; 
 typedef enum {
     HEED_FP32,
     HEED_BF16,
-    HEED_BF16_IF_FASTER, /* HEED_BF16 where heed_bf16_is_faster(), else HEED_FP32 */
+    HEED_BF16_IF_FASTER, /* HEED_BF16 on CPUs that multiply faster in it: not Intel's; else
+                            HEED_FP32 */
 } heed_precision;
 bool heed_set_precision(heed_ctx *c, heed_precision precision);
-
-/* Whether this CPU multiplies faster in bf16 than in fp32: false for Intel's. */
-bool heed_bf16_is_faster(void);
 
 /* How busy the machine is: *load is the mean number of processes that ran or waited for one of the
  * *cpus CPUs during the last minute (negative: unknown). True if *load exceeds *cpus by more than
@@ -139,7 +137,6 @@ typedef struct {
 /* The stream of a seed for one purpose: site names the purpose, for example a layer, and step and
  * micro are the step and micro-batch. Equal arguments give the same stream on every machine. */
 heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint32_t micro);
-uint32_t heed_random_bits(const heed_random *r, uint64_t index);  /* uniform 32 bits */
 double heed_random_uniform(const heed_random *r, uint64_t index); /* in [0, 1) */
 double heed_random_normal(const heed_random *r, uint64_t index);  /* mean 0, variance 1 */
 uint32_t heed_random_below(const heed_random *r, uint64_t index,

@@ -334,20 +334,16 @@ heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor 
 enum { HEED_ATTEND_STEPS = 4096 };
 void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
 
-/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) if post is not NULL. */
-heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
-                           const heed_norm *post);
-
 /* ---- LoRA ---- */
 
 /* Adds an adapter of rank r to every weight whose name matches the pattern, and to the named rows
- * (heed_name_rows) of other weights where NAME.ROWS matches, "encoder.0.attn.qkv.weight.q": from
- * now on, ops read W + alpha / r B A there. A (r,in) begins as kaiming, B (rows,r) as zeros; they
- * are the entries NAME.lora.a and NAME.lora.b, NAME.lora_q.a and NAME.lora_q.b. The weights are
- * still trained unless heed_freeze says otherwise. in is the product of the dims after the first,
- * so convolutions can be adapted, too. Returns the number of matches; -1 with an error for a
- * parameter of fewer than 2 dims, or with fewer rows or columns than r, or if alpha is not finite.
- * Hu et al. 2022, sec. 4.1.
+ * ("q", "k", "v" of attention) of other weights where NAME.ROWS matches,
+ * "encoder.0.attn.qkv.weight.q": from now on, ops read W + alpha / r B A there. A (r,in) begins as
+ * kaiming, B (rows,r) as zeros; they are the entries NAME.lora.a and NAME.lora.b, NAME.lora_q.a and
+ * NAME.lora_q.b. The weights are still trained unless heed_freeze says otherwise. in is the product
+ * of the dims after the first, so convolutions can be adapted, too. Returns the number of matches;
+ * -1 with an error for a parameter of fewer than 2 dims, or with fewer rows or columns than r, or
+ * if alpha is not finite. Hu et al. 2022, sec. 4.1.
  */
 int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha);
 /* Replaces each adapted weight by W + alpha / r B A, to the same bits that ops read before, and

@@ -62,8 +62,6 @@ struct heed_node {
      * memory for it and computes it again for the backward of the ops that read it; does nothing
      * where none does. NULL: it is kept. */
     void (*again)(heed_node *n);
-    bool dropped;    /* y->x is not kept until backward */
-    size_t bytes[2]; /* of the step's memory taken by forward and by backward, so far */
 };
 
 /* Runs the op on its inputs and records it when any input wants a gradient. The variadic arguments
@@ -99,10 +97,6 @@ void *heed_scratch(heed_node *n, size_t bytes);
 /* Releases memory from heed_scratch before the step ends; bytes must be the size requested. Then
  * later nodes reuse it while it is in cache. p may be NULL. */
 void heed_scratch_done(heed_node *n, void *p, size_t bytes);
-
-/* Removes the name that heed_at gave t and returns it; NULL if none. Nodes recorded through t
- * afterwards are unnamed. For functions that record several ops under one name. */
-const char *heed_take_name(heed_tape *t);
 
 /* The node's random stream: seed, its name, step and micro-batch. */
 heed_random heed_node_random(const heed_node *n);

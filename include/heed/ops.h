@@ -150,8 +150,6 @@ heed_tensor *heed_permute(heed_tape *t, heed_tensor *x,
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x);
 /* [from, from + size) of a dim: a view if the elements are contiguous, else a copy */
 heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int size);
-/* Slices of equal size of a dim, out[0] .. out[parts - 1]; false on error */
-bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **out);
 /* `before` and `after` entries of `value` are added at the ends of a dim */
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value);

@@ -44,9 +44,6 @@ typedef struct {
 heed_profile *heed_profile_new(heed_ctx *c);
 /* Detaches the profile and frees it. */
 void heed_profile_free(heed_profile *p);
-/* Sets all measurements to zero, between two steps. */
-void heed_profile_reset(heed_profile *p);
-
 /* The number of updates so far, and the seconds spent in a phase. */
 uint64_t heed_profile_steps(const heed_profile *p);
 double heed_profile_seconds(const heed_profile *p, heed_phase phase);

@@ -31,12 +31,8 @@ typedef struct {
     bool trained;        /* false: state (running statistics) or frozen */
     bool state;          /* never trained: running statistics, counters */
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
-    bool reported;       /* a missing gradient has been reported */
-    bool optional;       /* of one element, which files leave out while it is 0 */
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
-    char *undrawn;       /* the init of an entry that waits for the values of a run, so that none
-                        are drawn; NULL: the tensor has its values */
-    int64_t thaw;        /* heed_freeze_for froze it for this number of updates; 0: it did not */
+    int64_t thaw;        /* it is frozen for this number of updates; 0: it is not */
     heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
     heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
@@ -68,10 +64,6 @@ heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int d
 heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
                             const int *shape);
 
-/* Gives rows [from, from + count) of parameter w a name, for example "q". heed_lora_add then finds
- * them as the parameter's name, a dot and this name. name is not copied. */
-bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count);
-
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store and has at most 254 bytes; NULL on error. An empty string opens a
  * scope that adds nothing to names. heed_unscope closes the scope; it must be called as often as
@@ -90,16 +82,9 @@ size_t heed_store_params(const heed_store *s);
  * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns
  * how many matched. */
 int heed_freeze(heed_store *s, const char *pattern);
-/* Freezes trained entries until heed_thaw is called with at least this number of updates. */
-int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
-
-/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
- * Returns how many these are. An optimizer made before has slots for them, and its bias correction
- * counts their updates from here. */
-int heed_thaw(heed_store *s, int64_t updates);
 
 /* Sets the gradients of all entries to zero. heed_step does this as well. */
 void heed_zero_grads(heed_store *s);

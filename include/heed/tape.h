@@ -75,20 +75,9 @@ void heed_unprobe(heed_tape *t);
 /* True if there are probes. Lets callers skip rows that no result depends on but that a probe would
  * show. */
 bool heed_is_probing(const heed_tape *t);
-/* True if a probe requests the value "NODE NAME.VALUE NAME". Lets callers skip values that are
- * computed only for probes. */
-bool heed_is_probed(const heed_tape *t, const char *name, const char *value);
 int heed_probe_count(const heed_tape *t); /* the number of values kept in this step */
 heed_tensor *heed_probe_at(const heed_tape *t, int index, const char **path);
 heed_tensor *heed_probe_find(const heed_tape *t, const char *path); /* NULL if absent */
-
-/* The memory and nodes that a step used, for reports. */
-typedef struct {
-    size_t bytes;    /* peak use of the arena during the step */
-    size_t reserved; /* size of the arena */
-    int nodes;
-} heed_tape_usage;
-heed_tape_usage heed_tape_used(const heed_tape *t);
 
 /* An op of the step, for drawing or listing the graph. */
 typedef struct {
@@ -103,11 +92,5 @@ typedef struct {
                     of inputs) increased the memory of the step; memory that is used again does not
                     count */
 } heed_recorded;
-/* The recorded op at index, 0 .. heed_tape_used(t).nodes - 1, in the order of the forward pass;
- * backward visits them in reverse. op is NULL if index is out of range. */
-heed_recorded heed_recorded_at(const heed_tape *t, int index);
-/* The op that computed y in this step, recorded or not; op is NULL for an input or a parameter. */
-heed_recorded heed_recorded_by(const heed_tensor *y);
-
 HEED_EXPORT_END
 #endif

@@ -6,7 +6,8 @@
 
 HEED_EXPORT_BEGIN
 
-/* Callers may read all fields, and may write only the elements of the arrays. A tensor holds reals
+/* Callers may read all fields, may write only the elements of the arrays, and make none
+ * themselves. A tensor holds reals
  * (x) or indices and masks (i), never both. A store's tensors live as long as the store; all others
  * live until the tape's next heed_tape_begin, and are rejected by ops of another tape or of a later
  * step. */
@@ -18,17 +19,8 @@ struct heed_tensor {
     int32_t *i;           /* indices, or masks (nonzero: included), or NULL */
     heed_real *g;         /* d loss / dx, same size; NULL until backward reaches it */
     bool wants_grad;      /* backward propagates through it */
-    bool keep_grad;       /* g is kept after backward: parameters, heed_want_grad, probes */
-    bool touched;         /* parameters: backward has written g since it was last zeroed */
-    int readers;          /* parameters: in backward, the ops that may still add to g */
-    heed_tensor *base;    /* for a view, the tensor whose gradient contains the view's; else NULL */
-    size_t offset;        /* for a view, its position in base, in elements */
-    heed_node *node;      /* the node that computed it on a recording tape; NULL for leaves */
     const char *name;     /* a parameter's full name; NULL for others */
-    heed_adapter *adapter; /* parameters: computes what ops read instead of x; NULL: x itself */
-    const void *owner;     /* the recording that owns it; NULL: a store or the caller */
-    uint64_t begun;        /* the step of that recording that made it */
-    char made_by[40];      /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
+    heed_node *node; /* the node that computed it in this step; NULL: it is an input or parameter */
 };
 
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */

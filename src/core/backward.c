@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A view's gradient is a part of its base's, unless a separate one was requested. */
-static bool shares(const heed_tensor *x) { return x->base && !x->keep_grad; }
+static bool shares(const heed_tensor *x) { return heed__of(x)->base && !heed__of(x)->keep_grad; }
 
 /* The gradient array of x, allocated by its owner at first use. It is then zeroed, unless the
  * caller writes every element when *add is false. A parameter's gradient outlives the step. */
@@ -14,8 +14,8 @@ static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
     if (add) *add = true;
     if (!x || !heed__wants_grad(r, x)) return NULL;
     if (shares(x)) {
-        heed_real *g = gradient(r, x->base, NULL);
-        return g ? g + x->offset : NULL;
+        heed_real *g = gradient(r, heed__of(x)->base, NULL);
+        return g ? g + heed__of(x)->offset : NULL;
     }
     if (!x->g && x->name) {
         x->g = heed__alloc_array(r->c, x->size, sizeof *x->g);
@@ -26,13 +26,13 @@ static heed_real *gradient(heed__recording *r, heed_tensor *x, bool *add) {
         else if (x->g)
             memset(x->g, 0, x->size * sizeof *x->g);
     }
-    x->touched = true;
+    heed__of(x)->touched = true;
     return x->g;
 }
 
 /* The tensor in whose array the gradient of x is. */
 static const heed_tensor *holder(const heed_tensor *x) {
-    while (x && shares(x)) x = x->base;
+    while (x && shares(x)) x = heed__of(x)->base;
     return x;
 }
 
@@ -50,8 +50,8 @@ static int uses(const heed_node *n, const heed_tensor *x) {
 bool heed__grad_may_take(const heed_node *n, int i) {
     const heed__recording *r = n->tape->r;
     const heed_tensor *y = n->y;
-    return may_use(r, n->in[i], y) && !y->keep_grad && !y->base && y != r->lent &&
-           uses(n, n->in[i]) == 1;
+    return may_use(r, n->in[i], y) && !heed__of(y)->keep_grad && !heed__of(y)->base &&
+           y != r->lent && uses(n, n->in[i]) == 1;
 }
 
 void heed__grad_take(heed_node *n, int i) {
@@ -65,7 +65,7 @@ bool heed__grad_lend(heed_node *n, int i, int owner) {
     heed__recording *r = n->tape->r;
     heed_tensor *x = n->in[i];
     const heed_node *next = r->walked > 0 ? r->nodes[r->walked - 1] : NULL;
-    if (!may_use(r, x, n->y) || x->keep_grad || !next || next->y != x ||
+    if (!may_use(r, x, n->y) || heed__of(x)->keep_grad || !next || next->y != x ||
         uses(next, holder(n->in[owner])))
         return false;
     x->g = n->y->g;
@@ -81,9 +81,9 @@ heed_real *heed_grad_into(heed_node *n, int i, bool *add) {
 
 void heed_view_backward(heed_node *n) {
     const heed_tensor *y = n ? n->y : NULL;
-    if (!y || !y->base || shares(y)) return;
-    heed_real *g = gradient(n->tape->r, y->base, NULL);
-    for (size_t i = 0; g && i < y->size; i++) g[y->offset + i] += y->g[i];
+    if (!y || !heed__of(y)->base || shares(y)) return;
+    heed_real *g = gradient(n->tape->r, heed__of(y)->base, NULL);
+    for (size_t i = 0; g && i < y->size; i++) g[heed__of(y)->offset + i] += y->g[i];
 }
 
 /* ---- parameters whose gradient is complete ---- */
@@ -100,8 +100,8 @@ static void count_readers(const heed__recording *r, const heed_node *n, int by) 
     for (int i = 0; i < n->inputs; i++) {
         heed_tensor *x = n->in[i];
         if (!x || !x->name || !x->wants_grad) continue;
-        x->readers += by;
-        if (by < 0 && x->readers == 0) r->final(r->final_user, x);
+        heed__of(x)->readers += by;
+        if (by < 0 && heed__of(x)->readers == 0) r->final(r->final_user, x);
     }
 }
 
@@ -109,7 +109,7 @@ static void count_readers(const heed__recording *r, const heed_node *n, int by) 
 static void begin_readers(const heed__recording *r) {
     for (size_t i = 0; i < r->node_count; i++)
         for (int k = 0; k < r->nodes[i]->inputs; k++)
-            if (r->nodes[i]->in[k]) r->nodes[i]->in[k]->readers = 0;
+            if (r->nodes[i]->in[k]) heed__of(r->nodes[i]->in[k])->readers = 0;
     for (size_t i = 0; i < r->node_count; i++) count_readers(r, r->nodes[i], 1);
 }
 
@@ -118,13 +118,13 @@ static void begin_readers(const heed__recording *r) {
 /* Values that were let go are computed again for the op that reads them. */
 static void restore(const heed_tensor *x) {
     heed_node *m = x ? x->node : NULL;
-    if (m && m->dropped && !x->x) m->again(m);
+    if (m && heed__of(m->y)->dropped && !x->x) m->again(m);
 }
 
 static bool visit(heed__recording *r, size_t i) {
     heed_node *n = r->nodes[i];
     heed_tensor *y = n->y;
-    if (shares(y)) y->g = y->base->g ? y->base->g + y->offset : NULL;
+    if (shares(y)) y->g = heed__of(y)->base->g ? heed__of(y)->base->g + heed__of(y)->offset : NULL;
     if (!y->g) return true; /* backward has not reached it */
     r->walked = i;
     for (int k = 0; k < n->kept_count; k++)
@@ -134,13 +134,13 @@ static bool visit(heed__recording *r, size_t i) {
     for (int k = 0; k < n->inputs; k++) restore(n->in[k]);
     n->op->backward(n);
     heed__profile_end(heed__profile_of(r->c));
-    n->bytes[1] += heed__tape_bytes(r) - used;
+    heed__of(n->y)->bytes[1] += heed__tape_bytes(r) - used;
     if (heed__stopped(r->c)) return false;
-    if (n->dropped && y->x) { /* restored for the ops before this one */
+    if (heed__of(n->y)->dropped && y->x) { /* restored for the ops before this one */
         heed__arena_give(&r->arena, y->x, y->size * sizeof *y->x);
         y->x = NULL;
     }
-    if (y->keep_grad || y->base) return true;
+    if (heed__of(y)->keep_grad || heed__of(y)->base) return true;
     if (y->g && y != r->lent) heed__arena_give(&r->arena, y->g, y->size * sizeof *y->g);
     if (y == r->lent) r->lent = NULL;
     y->g = NULL;

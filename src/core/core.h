@@ -51,6 +51,8 @@ const heed_kernels *heed__kernels_of(const heed_ctx *c);
  * context with space for the table at its end. */
 heed_ctx *heed__ctx_new(const heed_options *options, size_t kernels_size);
 heed_kernels *heed__ctx_kernels(heed_ctx *c);
+/* Whether this CPU multiplies faster in bf16 than in fp32: false for Intel's. */
+bool heed__bf16_is_faster(void);
 /* False if bf16 is set and no product has been rounded since: kernels/dispatch.c. */
 bool heed__precision_applies(const heed_ctx *c);
 
@@ -68,6 +70,30 @@ bool heed__same_value(const char *a, const char *b);
 enum { HEED__NUMBER = 40 };
 char *heed__number_text(char text[HEED__NUMBER], double value, int digits);
 
+/* What only the library reads of a tensor; every tensor of a tape or a store is the first member of
+ * one. */
+typedef struct heed_adapter heed_adapter;
+typedef struct {
+    heed_tensor t;
+    bool keep_grad;    /* g is kept after backward: parameters, heed_want_grad, probes */
+    bool touched;      /* parameters: backward has written g since it was last zeroed */
+    int readers;       /* parameters: in backward, the ops that may still add to g */
+    heed_tensor *base; /* for a view, the tensor whose gradient contains the view's; else NULL */
+    size_t offset;     /* for a view, its position in base, in elements */
+    bool reported;     /* parameters: a missing gradient has been reported */
+    bool optional;     /* parameters: of one element, which files leave out while it is 0 */
+    char *undrawn; /* parameters: the init of values that wait for those of a run, so that none are
+                      drawn; NULL: x has its values */
+    bool dropped;  /* of a node: x is not kept until backward */
+    size_t bytes[2]; /* of its node: the step's memory taken by forward and by backward, so far */
+    heed_adapter *adapter; /* parameters: computes what ops read instead of x; NULL: x itself */
+    const void *owner;     /* the recording that owns it; NULL: a store */
+    uint64_t begun;        /* the step of that recording that made it */
+    char made_by[40];      /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
+} heed__tensor;
+static inline heed__tensor *heed__of(const heed_tensor *x) { return (heed__tensor *)(uintptr_t)x; }
+
+uint32_t heed__random_bits(const heed_random *r, uint64_t index); /* uniform 32 bits */
 /* Numbers 4 block .. 4 block + 3 of heed_random_uniform, and 2 pair and 2 pair + 1 of
  * heed_random_normal, for the cost of one. */
 void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]);

@@ -40,7 +40,7 @@ static const heed__probe_pattern *wanted(const heed_node *n, const char *name, c
 
 bool heed_is_probing(const heed_tape *t) { return t && t->r->pattern_count > 0; }
 
-bool heed_is_probed(const heed_tape *t, const char *name, const char *value) {
+bool heed__is_probed(const heed_tape *t, const char *name, const char *value) {
     char path[HEED__PATH];
     return t && name && value && matching(t->r, name, value, path, sizeof path);
 }

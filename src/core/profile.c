@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void heed_profile_reset(heed_profile *p) {
+void heed__profile_reset(heed_profile *p) {
     if (!p) return;
     p->count = 0;
     p->steps = 0;

@@ -30,6 +30,7 @@ struct heed_profile {
 };
 
 /* The functions below do nothing if p is NULL. */
+void heed__profile_reset(heed_profile *p); /* sets all measurements to zero, between two steps */
 void heed__profile_phase(heed_profile *p, heed_phase phase);
 void heed__profile_step(heed_profile *p);
 /* An op of the current phase begins and ends; bytes: what it reads and writes. */

@@ -31,7 +31,7 @@ static void four_bits(const heed_random *r, uint64_t block, uint32_t out[4]) {
     heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
 }
 
-uint32_t heed_random_bits(const heed_random *r, uint64_t index) {
+uint32_t heed__random_bits(const heed_random *r, uint64_t index) {
     if (!r) return 0;
     uint32_t out[4];
     four_bits(r, index / 4, out);
@@ -41,7 +41,7 @@ uint32_t heed_random_bits(const heed_random *r, uint64_t index) {
 static double uniform(uint32_t bits) { return bits * 0x1p-32; }
 
 double heed_random_uniform(const heed_random *r, uint64_t index) {
-    return uniform(heed_random_bits(r, index));
+    return uniform(heed__random_bits(r, index));
 }
 
 void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]) {
@@ -51,7 +51,7 @@ void heed__random_uniforms(const heed_random *r, uint64_t block, double out[4]) 
 }
 
 uint32_t heed_random_below(const heed_random *r, uint64_t index, uint32_t bound) {
-    return (uint32_t)(((uint64_t)heed_random_bits(r, index) * bound) >> 32);
+    return (uint32_t)(((uint64_t)heed__random_bits(r, index) * bound) >> 32);
 }
 
 /* A Feistel network over 2 * half bits, applied repeatedly until the value is below n. The domain
@@ -65,7 +65,7 @@ uint64_t heed_random_permute(const heed_random *r, uint64_t index, uint64_t n) {
     do {
         for (int round = 0; round < ROUNDS; round++) {
             uint64_t left = x >> half, right = x & mask;
-            left ^= heed_random_bits(r, (right * ROUNDS + (uint64_t)round) * 4) & mask;
+            left ^= heed__random_bits(r, (right * ROUNDS + (uint64_t)round) * 4) & mask;
             x = right << half | left;
         }
     } while (x >= n);
@@ -106,7 +106,7 @@ static double normal(uint32_t a, uint32_t b) {
 }
 
 double heed_random_normal(const heed_random *r, uint64_t index) {
-    return normal(heed_random_bits(r, 2 * index), heed_random_bits(r, 2 * index + 1));
+    return normal(heed__random_bits(r, 2 * index), heed__random_bits(r, 2 * index + 1));
 }
 
 void heed__random_normals(const heed_random *r, uint64_t pair, double out[2]) {

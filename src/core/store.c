@@ -24,13 +24,13 @@ struct heed_store {
 
 static void free_entry(heed_entry *e) {
     if (e->tensor) {
+        heed__free(heed__of(e->tensor)->undrawn);
         heed__free(e->tensor->x);
         heed__free(e->tensor->g);
-        heed__free(e->tensor->adapter);
+        heed__free(heed__of(e->tensor)->adapter);
         heed__free(e->tensor);
     }
     heed__free((void *)(uintptr_t)e->name);
-    heed__free(e->undrawn);
     heed__free(e);
 }
 
@@ -208,8 +208,8 @@ static bool is_expected(const heed_store *s, const heed_tensor *t, const char *i
 }
 
 void heed__store_known(heed_entry *e) {
-    heed__free(e->undrawn);
-    e->undrawn = NULL;
+    heed__free(heed__of(e->tensor)->undrawn);
+    heed__of(e->tensor)->undrawn = NULL;
 }
 
 void heed__store_set(heed_entry *e, const heed_tensor *from) {
@@ -218,7 +218,8 @@ void heed__store_set(heed_entry *e, const heed_tensor *from) {
 }
 
 bool heed__store_draw(heed_store *s, heed_entry *e) {
-    bool ok = !e->undrawn || init_values(s->c, e->tensor, e->undrawn);
+    bool ok =
+        !heed__of(e->tensor)->undrawn || init_values(s->c, e->tensor, heed__of(e->tensor)->undrawn);
     heed__store_known(e);
     return ok;
 }
@@ -243,10 +244,10 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
         return NULL;
     }
     t.size = size;
-    heed_tensor *p = heed__alloc(c, sizeof *p);
+    heed__tensor *p = heed__alloc(c, sizeof *p);
     if (!p) return NULL;
-    *p = t;
-    return p;
+    p->t = t;
+    return &p->t;
 }
 
 /* Memory for the values of a file is filled at once. */
@@ -254,8 +255,8 @@ static bool give_values(heed_store *s, heed_entry *e, const char *init) {
     heed_tensor *t = e->tensor;
     if (is_expected(s, t, init)) {
         t->x = (s->from ? heed__alloc_array : heed__alloc_untouched)(s->c, t->size, sizeof *t->x);
-        e->undrawn = t->x ? heed__copy_text(s->c, init) : NULL;
-        return e->undrawn != NULL;
+        heed__of(e->tensor)->undrawn = t->x ? heed__copy_text(s->c, init) : NULL;
+        return heed__of(e->tensor)->undrawn != NULL;
     }
     t->x = heed__alloc_array(s->c, t->size, sizeof *t->x);
     return t->x && init_values(s->c, t, init);
@@ -285,7 +286,7 @@ static heed_tensor *add_entry(heed_store *s, const char *name, const char *init,
     e->state = state;
     e->decay = !state && dims >= 2;
     e->lr_scale = 1;
-    e->tensor->wants_grad = e->tensor->keep_grad = !state;
+    e->tensor->wants_grad = heed__of(e->tensor)->keep_grad = !state;
     s->entries[s->count++] = e;
     return e->tensor;
 }
@@ -300,7 +301,7 @@ heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, i
     return add_entry(s, name, init, dims, shape, true);
 }
 
-bool heed_name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count) {
+bool heed__name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count) {
     heed_entry *e = w ? heed_store_find(s, w->name) : NULL;
     if (!e || !name || heed__stopped(s->c)) return false;
     int n = 0;
@@ -318,8 +319,8 @@ void heed__store_drop_adapters(heed_store *s) {
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
         heed_entry *e = s->entries[i];
-        heed__free(e->tensor->adapter);
-        e->tensor->adapter = NULL;
+        heed__free(heed__of(e->tensor)->adapter);
+        heed__of(e->tensor)->adapter = NULL;
         if (e->adapter)
             free_entry(e);
         else
@@ -379,7 +380,7 @@ static heed_entry *next_match(const heed_store *s, const char *pattern, int *at)
 }
 
 static void set_trained(heed_entry *e, bool trained) {
-    e->trained = e->tensor->wants_grad = e->tensor->keep_grad = trained;
+    e->trained = e->tensor->wants_grad = heed__of(e->tensor)->keep_grad = trained;
 }
 
 int heed_freeze(heed_store *s, const char *pattern) {
@@ -391,7 +392,7 @@ int heed_freeze(heed_store *s, const char *pattern) {
     return n;
 }
 
-int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates) {
+int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates) {
     int n = 0, at = 0;
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
         if (!e->trained || updates < 1) continue;
@@ -401,7 +402,7 @@ int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates) {
     return n;
 }
 
-int heed_thaw(heed_store *s, int64_t updates) {
+int heed__thaw(heed_store *s, int64_t updates) {
     int n = 0;
     for (size_t i = 0; s && i < s->count; i++) {
         heed_entry *e = s->entries[i];
@@ -445,8 +446,8 @@ void heed__store_drop_grads(heed_store *s) {
 void heed_zero_grads(heed_store *s) {
     for (size_t i = 0; s && i < s->count; i++) {
         heed_tensor *t = s->entries[i]->tensor;
-        if (t->g && t->touched) memset(t->g, 0, t->size * sizeof *t->g);
-        t->touched = false;
+        if (t->g && heed__of(t)->touched) memset(t->g, 0, t->size * sizeof *t->g);
+        heed__of(t)->touched = false;
     }
 }
 
@@ -455,11 +456,12 @@ void heed__report_missing(heed_ctx *c) {
     while ((o = heed__owned_next(c, o, destroy))) {
         const heed_store *s = (const heed_store *)o;
         bool used = false;
-        for (size_t i = 0; i < s->count; i++) used |= s->entries[i]->tensor->touched;
+        for (size_t i = 0; i < s->count; i++) used |= heed__of(s->entries[i]->tensor)->touched;
         for (size_t i = 0; used && i < s->count; i++) {
             heed_entry *e = s->entries[i];
-            if (!e->trained || e->tensor->touched || e->reported) continue;
-            e->reported = true;
+            if (!e->trained || heed__of(e->tensor)->touched || heed__of(e->tensor)->reported)
+                continue;
+            heed__of(e->tensor)->reported = true;
             heed_message(c, HEED_WARN,
                          "parameter %s gets no gradient: the loss does not depend on it; "
                          "hint: use it, or freeze it",

@@ -98,7 +98,7 @@ heed_tape *heed_at(heed_tape *t, const char *name) {
     return named;
 }
 
-const char *heed_take_name(heed_tape *t) {
+const char *heed__take_name(heed_tape *t) {
     const char *name = t ? t->name : NULL;
     if (t) t->name = NULL;
     return name;
@@ -108,12 +108,12 @@ size_t heed__tape_bytes(const heed__recording *r) {
     return heed__arena_used(&r->arena) + inner_bytes(r);
 }
 
-heed_tape_usage heed_tape_used(const heed_tape *t) {
-    if (!t) return (heed_tape_usage){0};
+heed__tape_usage heed__tape_used(const heed_tape *t) {
+    if (!t) return (heed__tape_usage){0};
     const heed__recording *r = t->r;
     size_t inner = r->inner ? heed__arena_reserved(&r->inner->arena) : 0;
-    return (heed_tape_usage){heed__tape_bytes(r), heed__arena_reserved(&r->arena) + inner,
-                             (int)r->node_count};
+    return (heed__tape_usage){heed__tape_bytes(r), heed__arena_reserved(&r->arena) + inner,
+                              (int)r->node_count};
 }
 
 static heed_recorded about(const heed_node *n) {
@@ -126,21 +126,21 @@ static heed_recorded about(const heed_node *n) {
                            .y = n->y,
                            .kept = n->kept_count,
                            .kept_name = n->kept_name,
-                           .bytes = {n->bytes[0], n->bytes[1]}};
+                           .bytes = {heed__of(n->y)->bytes[0], heed__of(n->y)->bytes[1]}};
 }
 
-heed_recorded heed_recorded_at(const heed_tape *t, int index) {
+heed_recorded heed__recorded_at(const heed_tape *t, int index) {
     bool inside = t && index >= 0 && (size_t)index < t->r->node_count;
     return about(inside ? t->r->nodes[index] : NULL);
 }
 
-heed_recorded heed_recorded_by(const heed_tensor *y) { return about(y ? y->node : NULL); }
+heed_recorded heed__recorded_by(const heed_tensor *y) { return about(y ? y->node : NULL); }
 
 /* ---- tensors of the step ---- */
 
 enum { BLOCK = 64 };
 
-static heed_tensor *take_tensor(heed__recording *r) {
+static heed__tensor *take_tensor(heed__recording *r) {
     heed__tensors *p = &r->tensors[r->begun % 2];
     if (p->used == p->count * BLOCK) {
         if (!heed__grow(r->c, &p->blocks, &p->capacity, p->count + 1, sizeof *p->blocks))
@@ -149,7 +149,7 @@ static heed_tensor *take_tensor(heed__recording *r) {
         if (!p->blocks[p->count]) return NULL;
         p->count++;
     }
-    heed_tensor *y = &p->blocks[p->used / BLOCK][p->used % BLOCK];
+    heed__tensor *y = &p->blocks[p->used / BLOCK][p->used % BLOCK];
     p->used++;
     return y;
 }
@@ -157,13 +157,14 @@ static heed_tensor *take_tensor(heed__recording *r) {
 bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char *op,
                      const char *name) {
     char shape[64];
-    if (!x || !x->owner || (x->owner == r && x->begun == r->begun)) return true;
+    if (!x || !heed__of(x)->owner || (heed__of(x)->owner == r && heed__of(x)->begun == r->begun))
+        return true;
     return heed__fail_at(r->c, HEED_USAGE, op, name,
                          "%s %s is of %s: expected a tensor of this step; hint: copy its "
                          "values by heed_input",
-                         *x->made_by ? x->made_by : "an input",
+                         *heed__of(x)->made_by ? heed__of(x)->made_by : "an input",
                          heed_shape_text(x, shape, sizeof shape),
-                         x->owner == r ? "an earlier step" : "another tape");
+                         heed__of(x)->owner == r ? "an earlier step" : "another tape");
 }
 
 /* A tensor of this step without memory for values; NULL in error. */
@@ -177,12 +178,13 @@ static heed_tensor *new_tensor(heed_tape *t, int dims, const int *shape) {
                   HEED_DIMS);
         return NULL;
     }
-    heed_tensor *y = take_tensor(t->r);
+    heed__tensor *y = take_tensor(t->r);
     if (!y) return NULL;
-    *y = (heed_tensor){
-        .dims = dims, .shape = {1, 1, 1, 1}, .size = size, .owner = t->r, .begun = t->r->begun};
-    for (int i = 0; i < dims; i++) y->shape[i] = shape[i];
-    return y;
+    *y = (heed__tensor){.t = {.dims = dims, .shape = {1, 1, 1, 1}, .size = size},
+                        .owner = t->r,
+                        .begun = t->r->begun};
+    for (int i = 0; i < dims; i++) y->t.shape[i] = shape[i];
+    return &y->t;
 }
 
 static bool take_values(heed_tape *t, heed_tensor *y) {
@@ -229,7 +231,7 @@ heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x) {
     if (heed__tape_stopped(t) || !x || !heed__tape_owns(t->r, x, "want_grad", NULL)) return NULL;
     heed__recording *r = t->r;
     if (!x->name) { /* also for tensors that depend on no trained value */
-        x->wants_grad = x->keep_grad = true;
+        x->wants_grad = heed__of(x)->keep_grad = true;
     } else if (r->mode == HEED_TRACE) {
         if (!heed__grow(r->c, &r->asked, &r->asked_capacity, r->asked_count + 1, sizeof *r->asked))
             return NULL;
@@ -291,9 +293,9 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
                           in->size);
     if (in->x) y->x = in->x + offset;
     if (in->i) y->i = in->i + offset;
-    bool own = !in->base || in->keep_grad; /* where the gradient goes */
-    y->base = own ? in : in->base;
-    y->offset = own ? offset : in->offset + offset;
+    bool own = !heed__of(in)->base || heed__of(in)->keep_grad; /* where the gradient goes */
+    heed__of(y)->base = own ? in : heed__of(in)->base;
+    heed__of(y)->offset = own ? offset : heed__of(in)->offset + offset;
     n->y = y;
     return true;
 }
@@ -330,12 +332,14 @@ heed_random heed_node_random(const heed_node *n) {
 
 void heed__let_go(heed_tape *t, heed_tensor *x) {
     heed_node *n = x ? x->node : NULL;
-    if (heed__tape_stopped(t) || !n || n->dropped || x->base || x->keep_grad || !x->x) return;
+    if (heed__tape_stopped(t) || !n || heed__of(n->y)->dropped || heed__of(x)->base ||
+        heed__of(x)->keep_grad || !x->x)
+        return;
     bool done = n->again || t->r->mode == HEED_EVAL;
     if (!done || t->r->mode == HEED_TRACE || heed_is_probing(t)) return;
     heed__arena_give(&t->r->arena, x->x, x->size * sizeof *x->x);
     x->x = NULL;
-    n->dropped = true;
+    heed__of(n->y)->dropped = true;
 }
 
 void heed__let_go_if_large(heed_tape *t, heed_tensor *x) {
@@ -391,20 +395,20 @@ void heed_update_state(heed_node *n, int i, double keep, double scale, const hee
 /* What an op reads for x. The value of an adapted parameter is computed once in a step, by ops that
  * read the parameter itself. */
 static heed_tensor *adapted(heed__recording *r, heed_tensor *x) {
-    if (!x || !x->adapter) return x;
+    if (!x || !heed__of(x)->adapter) return x;
     size_t i = 0;
     while (i < r->adapted_count && r->adapted[i].of != x) i++;
     if (i < r->adapted_count) return r->adapted[i].value;
     if (!heed__grow(r->c, &r->adapted, &r->adapted_capacity, i + 1, sizeof *r->adapted))
         return NULL;
     r->adapted[r->adapted_count++] = (heed__adapted){x, x};
-    heed_tensor *value = x->adapter->apply(x->adapter, &r->plain, x);
+    heed_tensor *value = heed__of(x)->adapter->apply(heed__of(x)->adapter, &r->plain, x);
     return r->adapted[i].value = value; /* apply may have moved the list */
 }
 
 static heed_node *new_node(heed_tape *t, const heed_op *op, const void *args, int count,
                            heed_tensor *const *in) {
-    const char *name = heed_take_name(t);
+    const char *name = heed__take_name(t);
     heed__recording *r = t->r;
     size_t list = (size_t)count * sizeof(heed_tensor *);
     heed_tensor **copy = heed__arena_take(&r->arena, list);
@@ -465,12 +469,12 @@ static heed_tensor *run(heed_node *n) {
         return NULL;
     }
     n->y->node = n;
-    sign(n, n->y->made_by, sizeof n->y->made_by);
+    sign(n, heed__of(n->y)->made_by, sizeof heed__of(n->y)->made_by);
     n->y->wants_grad = n->recording;
     heed__profile_node(heed__profile_of(r->c), n);
     if (n->op->forward) n->op->forward(n);
     heed__profile_end(heed__profile_of(r->c));
-    n->bytes[0] = heed__tape_bytes(r) - used;
+    heed__of(n->y)->bytes[0] = heed__tape_bytes(r) - used;
     if (!heed__collect_probes(n) || heed__stopped(r->c)) return NULL;
     if (!n->recording) return n->y;
     if (!heed__grow(r->c, &r->nodes, &r->node_capacity, r->node_count + 1, sizeof *r->nodes))

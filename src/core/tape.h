@@ -82,7 +82,7 @@ struct heed_tape {
 
 /* Tensors of a step. Those of the previous step are kept, so that using one is detected. */
 typedef struct {
-    heed_tensor **blocks;
+    heed__tensor **blocks;
     size_t capacity, count, used; /* of blocks; of tensors */
 } heed__tensors;
 
@@ -151,6 +151,24 @@ bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...);
 /* Records the error "(2,3): WHY" for input a. Returns false. */
 HEED_PRINTF(3, 4)
 bool heed__bad_shape(heed_node *n, int a, const char *why, ...);
+/* Removes the name that heed_at gave t and returns it; NULL if none. Nodes recorded through t
+ * afterwards are unnamed. For functions that record several ops under one name. */
+const char *heed__take_name(heed_tape *t);
+/* True if a probe requests the value "NODE NAME.VALUE NAME". Lets callers skip values that are
+ * computed only for probes. */
+bool heed__is_probed(const heed_tape *t, const char *name, const char *value);
+/* The memory and nodes that a step used, for reports. */
+typedef struct {
+    size_t bytes;    /* peak use of the arena during the step */
+    size_t reserved; /* size of the arena */
+    int nodes;
+} heed__tape_usage;
+heed__tape_usage heed__tape_used(const heed_tape *t);
+/* The recorded op at index, 0 .. heed__tape_used(t).nodes - 1, in the order of the forward pass;
+ * backward visits them in reverse. op is NULL if index is out of range. */
+heed_recorded heed__recorded_at(const heed_tape *t, int index);
+/* The op that computed y in this step, recorded or not; op is NULL for an input or a parameter. */
+heed_recorded heed__recorded_by(const heed_tensor *y);
 /* The number of inputs of an op; -1: a list. */
 int heed__op_inputs(const heed_op *op);
 /* From now on, updates of states are listed instead of made; the list is that of the step. */

@@ -181,7 +181,7 @@ static void write_word(heed_training *t, bool leaves) {
     memcpy(w, &h, sizeof h);
     memcpy(w + passes_at(), t->passes + g->from, (g->to - g->from) * sizeof *t->passes);
     for (size_t i = 0; i < t->gradients.count; i++)
-        w[touched_at(t) + i] = t->gradients.parts[i].entry->tensor->touched;
+        w[touched_at(t) + i] = heed__of(t->gradients.parts[i].entry->tensor)->touched;
 }
 
 /* Fails if any process failed, or if they do not agree. */
@@ -209,7 +209,7 @@ static bool read_words(heed_training *t, bool leaves) {
         uint32_t to = heed__group_first(t->micros, t->group.k->ranks, r + 1);
         memcpy(t->passes + from, w + passes_at(), (to - from) * sizeof *t->passes);
         for (size_t i = 0; i < t->gradients.count; i++)
-            if (w[touched_at(t) + i]) t->gradients.parts[i].entry->tensor->touched = true;
+            if (w[touched_at(t) + i]) heed__of(t->gradients.parts[i].entry->tensor)->touched = true;
         for (uint32_t i = from; i < to; i++)
             make_updates(t, w + updates_at(t) + (i - from) * t->group.update_bytes);
     }
@@ -486,7 +486,7 @@ static facts facts_of(const heed_training *t) {
     snprintf(x.of[1], 64, "%zu bytes", sizeof(heed_real));
     bool bf16 = strcmp(heed_config_text(t->net.config, "precision"), "bf16") == 0;
     snprintf(x.of[2], 64, "%s%s", heed_isa(t->c),
-             bf16 && heed_bf16_is_faster() ? " with bf16" : "");
+             bf16 && heed__bf16_is_faster() ? " with bf16" : "");
     snprintf(x.of[3], 64, "%.60s", t->net.model->name);
     snprintf(x.of[4], 64, "%016" PRIx64, t->data->checksum);
     snprintf(x.of[5], 64, "%016" PRIx64, heed__tokenizers_digest(t->net.tokenizer, t->net.source));

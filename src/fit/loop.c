@@ -2,6 +2,7 @@
  * evaluations and checkpoints. train.c prepares it, run.c saves. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "core/tape.h"
 #include "fit/fit.h"
 
@@ -304,7 +305,7 @@ bool heed__evaluation_make(heed_training *t) {
 /* Trains what `freeze` matches from update freeze-steps + 1 on. */
 static void thaw(heed_training *t) {
     int64_t steps = t->set.freeze_steps, done = t->state.step;
-    int n = steps && done >= steps ? heed_thaw(t->net.store, done) : 0;
+    int n = steps && done >= steps ? heed__thaw(t->net.store, done) : 0;
     if (n && done == steps)
         heed__note(t, "step %" PRId64 ": %d frozen tensor%s trained from here on", done, n,
                    n == 1 ? " is" : "s are");

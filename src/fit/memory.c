@@ -1,5 +1,6 @@
 /* memory.c -- the memory of a training run: weights, gradients, optimizer, and one step by op. */
 #include "core/os.h"
+#include "core/tape.h"
 
 #include <heed/fit.h>
 #include <string.h>
@@ -28,12 +29,12 @@ static void count_op(heed_memory *m, const heed_recorded *r) {
 
 heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before) {
     heed_memory m = {.before = before};
-    heed_tape_usage used = heed_tape_used(t);
+    heed__tape_usage used = heed__tape_used(t);
     count_store(s, &m.weights, &m.gradients);
     count_store(heed_optim_slots(o), &m.optimizer, NULL);
     size_t rest = m.step = used.bytes;
     for (int i = 0; i < used.nodes; i++) {
-        heed_recorded r = heed_recorded_at(t, i);
+        heed_recorded r = heed__recorded_at(t, i);
         count_op(&m, &r);
     }
     for (int i = 0; i < m.op_count; i++) rest -= m.ops[i].forward + m.ops[i].backward;

@@ -3,6 +3,7 @@
  * inherits from its kind of data. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "fit/fit.h"
 #include "io/io.h"
 #include "optim/optim.h"
@@ -327,7 +328,7 @@ bool heed__settings_apply(const heed__settings *s, heed_store *store) {
     heed_ctx *c = heed_store_ctx(store);
     if (s->lora && !heed__lora_freeze(store, s->lora_train)) return false;
     for (const char *at = s->freeze; heed__next_item(c, &at, item);)
-        if ((s->freeze_steps ? heed_freeze_for(store, item, s->freeze_steps)
+        if ((s->freeze_steps ? heed__freeze_for(store, item, s->freeze_steps)
                              : heed_freeze(store, item)) == 0)
             return heed__no_match("freeze", item, store);
     for (const char *at = s->lr_scale; heed__next_item(c, &at, item);)

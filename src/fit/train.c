@@ -184,7 +184,7 @@ static int64_t bound_of(const heed_config *f, const char *key) {
 static bool set_precision(heed_training *t) {
     if (strcmp(t->set.precision, "bf16") != 0) return heed_set_precision(t->c, HEED_FP32);
     if (!heed_set_precision(t->c, HEED_BF16_IF_FASTER)) return false;
-    if (!heed_bf16_is_faster())
+    if (!heed__bf16_is_faster())
         heed__note(t, "`precision = bf16`: products are computed in fp32, which is faster than "
                       "bf16 on this CPU");
     return true;
@@ -338,7 +338,7 @@ static bool evaluate_one(heed_training *t, double *seconds) {
     double start = heed__os_seconds();
     e.count = t->evals ? 1 : 0;
     if (!heed__evaluate(&e, &score)) return false;
-    size_t bytes = heed_tape_used(t->net.tape).bytes, *more = &t->memory.evaluation;
+    size_t bytes = heed__tape_used(t->net.tape).bytes, *more = &t->memory.evaluation;
     t->memory.total -= *more;
     *more = bytes > t->memory.step ? bytes - t->memory.step : 0;
     t->memory.total += *more;
@@ -409,7 +409,7 @@ static bool try_model(heed_training *t) {
     double eval = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
     for (int i = 0; i < heed_store_count(t->net.store); i++)
-        heed_store_at(t->net.store, i)->reported = true;
+        heed__of(heed_store_at(t->net.store, i)->tensor)->reported = true;
     bool ok = try_batches(t) && evaluate_one(t, &eval);
     if (ok && t->set.minutes > 0 && !heed__helps(t)) { /* rank 0 plans for all */
         double step = time_update(t);

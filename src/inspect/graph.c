@@ -3,6 +3,7 @@
  * of an input (a sum, an activation, dropout) is in the block of the op before it; any other is in
  * the innermost box that contains both the named op before it and the one after it. */
 #include "core/core.h"
+#include "core/tape.h"
 
 #include <heed/graph.h>
 #include <heed/op.h>
@@ -31,14 +32,14 @@ static int leaf_of(const reader *r, const heed_tensor *x) {
 /* Runs from the last op back, so that an op is visited after all ops that read its output. */
 static bool collect(reader *r, const heed_tape *t, int recorded) {
     for (int i = 0; i < recorded; i++) {
-        heed_recorded op = heed_recorded_at(t, i);
+        heed_recorded op = heed__recorded_at(t, i);
         r->ops[op.index] = op;
     }
     for (int i = r->count; i-- > 0;) {
         const heed_recorded *op = &r->ops[i];
         for (int k = 0; op->op && k < op->inputs; k++) {
             const heed_tensor *x = op->in[k];
-            heed_recorded by = heed_recorded_by(x);
+            heed_recorded by = heed__recorded_by(x);
             if (by.op) r->ops[by.index] = by;
             r->param_total += x && x->name;
             r->in_total += x && !x->name;
@@ -47,7 +48,7 @@ static bool collect(reader *r, const heed_tape *t, int recorded) {
     for (int i = 0; i < r->count; i++)
         for (int k = 0; r->ops[i].op && k < r->ops[i].inputs; k++) {
             const heed_tensor *x = r->ops[i].in[k];
-            if (!x || x->name || heed_recorded_by(x).op || leaf_of(r, x) >= 0) continue;
+            if (!x || x->name || heed__recorded_by(x).op || leaf_of(r, x) >= 0) continue;
             size_t count = (size_t)r->leaf_count + 1;
             if (!heed__grow(r->c, &r->leaves, &r->leaf_capacity, count, sizeof *r->leaves))
                 return false;
@@ -66,7 +67,7 @@ static void link(const reader *r, heed_graph_node *n, int **in, const heed_tenso
             *(*param)++ = x;
             n->params++;
         } else {
-            heed_recorded by = heed_recorded_by(x);
+            heed_recorded by = heed__recorded_by(x);
             *(*in)++ = by.op ? r->id[by.index] : leaf_of(r, x);
             n->in_count++;
         }
@@ -361,14 +362,14 @@ static bool group_nodes(heed_graph *g) {
 /* ---- reading ---- */
 
 bool heed_graph_read(const heed_tape *t, heed_graph *out) {
-    int recorded = heed_tape_used(t).nodes;
+    int recorded = heed__tape_used(t).nodes;
     if (!out) return false;
     *out = (heed_graph){.c = heed_tape_ctx(t)};
     if (heed__stopped(out->c)) return false;
     if (recorded == 0)
         return heed_fail(out->c, HEED_USAGE,
                          "nothing was recorded: expected a step under HEED_TRAIN or HEED_TRACE");
-    reader r = {.c = out->c, .count = heed_recorded_at(t, recorded - 1).index + 1};
+    reader r = {.c = out->c, .count = heed__recorded_at(t, recorded - 1).index + 1};
     r.ops = heed__alloc_array(r.c, (size_t)r.count, sizeof *r.ops);
     r.id = heed__alloc_array(r.c, (size_t)r.count, sizeof *r.id);
     bool ok = r.ops && r.id && collect(&r, t, recorded) && make_nodes(&r, out) && group_nodes(out);

@@ -2,6 +2,7 @@
  * backward passes, many directions at a time. All rows of a batch are the same input, each with its
  * own direction. */
 #include "core/core.h"
+#include "core/tape.h"
 #include "inspect/inspect.h"
 
 #include <math.h>
@@ -31,10 +32,10 @@ static bool has_cells(const heed_inspection *s) {
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
 static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, int positions) {
-    heed_recorded by = heed_recorded_by(x);
+    heed_recorded by = heed__recorded_by(x);
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
-        if (!in || in->name || !heed_recorded_by(in).op || in->shape[0] != ROWS) continue;
+        if (!in || in->name || !heed__recorded_by(in).op || in->shape[0] != ROWS) continue;
         bool grid = has_cells(k->s) && in->dims == 4;
         if (grid || (in->dims == 3 && in->shape[1] == positions)) return in;
     }
@@ -120,7 +121,7 @@ static void set_direction(const study *k, heed_real *gy, int d) {
     }
     heed_random r = heed_random_at(1, "influence", (uint64_t)d, 0);
     for (int u = 0; u < k->units; u++)
-        at[u] = heed_random_bits(&r, (uint64_t)u) & 1 ? (heed_real)1 : (heed_real)-1;
+        at[u] = heed__random_bits(&r, (uint64_t)u) & 1 ? (heed_real)1 : (heed_real)-1;
 }
 
 static bool follow(study *k) {

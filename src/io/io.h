@@ -29,7 +29,9 @@ typedef struct {
 bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
 /* Whether files have this entry of a store: optional ones while they are not 0. */
-static inline bool heed__saves(const heed_entry *e) { return !e->optional || e->tensor->x[0] != 0; }
+static inline bool heed__saves(const heed_entry *e) {
+    return !heed__of(e->tensor)->optional || e->tensor->x[0] != 0;
+}
 
 /* ---- safetensors ---- */
 /* Parses the n bytes of the file at path, which are owned from now on, also on failure. */

@@ -97,7 +97,7 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         const heed_entry *e = heed_store_at(s, i);
         const heed_array *a = heed_safetensors_find(f, e->name);
-        ok = (!a && e->optional) || check(c, path, e, a);
+        ok = (!a && heed__of(e->tensor)->optional) || check(c, path, e, a);
     }
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         heed_entry *e = heed_store_at(s, i);

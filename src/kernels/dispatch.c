@@ -82,7 +82,7 @@ typedef struct {
     bool rounded; /* heed_kernels.bf16 */
 } opened;
 
-bool heed_bf16_is_faster(void) {
+bool heed__bf16_is_faster(void) {
 #ifdef __x86_64__
     return !__builtin_cpu_is("intel"); /* its vdpbf16ps does half the operations of fp32's FMAs */
 #else
@@ -102,7 +102,7 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision) {
     bool *rounded = &((opened *)(void *)k)->rounded;
     *rounded = false;
     bool rounds =
-        precision == HEED_BF16 || (precision == HEED_BF16_IF_FASTER && heed_bf16_is_faster());
+        precision == HEED_BF16 || (precision == HEED_BF16_IF_FASTER && heed__bf16_is_faster());
     k->bf16 = rounds ? rounded : NULL;
     return true;
 }

@@ -117,7 +117,7 @@ heed_profile *heed_profile_new(heed_ctx *c) {
     k->conv = conv;
     k->conv_grad_input = conv_grad_input;
     k->conv_weights = conv_weights;
-    heed_profile_reset(&a->p);
+    heed__profile_reset(&a->p);
     heed__ctx_attach(c, &a->p);
     heed__own(c, &a->p.owned, destroy);
     return &a->p;

@@ -1,5 +1,5 @@
 /* random.h -- the dropout masks of a random stream, many elements at a time: Philox4x32-10 on
- * vectors. Salmon et al. 2011, sec. 4.3; the counters are those of heed_random_bits. Element i is
+ * vectors. Salmon et al. 2011, sec. 4.3; the counters are those of heed__random_bits. Element i is
  * decided by 16 bits, half i % 2 of word i / 2, the low half first. */
 #ifndef HEED_RANDOM_H
 #define HEED_RANDOM_H

@@ -1,5 +1,6 @@
 /* attend.c -- single-head attention with a choice of similarity: additive attention (2015), dot
  * products, and separate keys and values. */
+#include "core/tape.h"
 #include "nn/nn.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static heed_tensor *spread(const heed_attend *l, heed_tape *t, const heed_tensor
 
 /* Returns x, and keeps it under the layer's name if a probe requests it. */
 static heed_tensor *keep(const heed_attend *l, heed_tape *t, heed_tensor *x, const char *value) {
-    if (!x || !heed_is_probed(t, l->name, value)) return x;
+    if (!x || !heed__is_probed(t, l->name, value)) return x;
     return heed_note(heed_at(t, l->name), x, value);
 }
 
@@ -134,7 +135,7 @@ void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_
     heed_tensor *list[HEED_ATTEND_STEPS];
     if (!heed__layer_given(l, t) || !a || steps < 1) return;
     for (int i = 0; i < 3; i++) {
-        if (steps > HEED_ATTEND_STEPS || !heed_is_probed(t, l->name, values[i])) continue;
+        if (steps > HEED_ATTEND_STEPS || !heed__is_probed(t, l->name, values[i])) continue;
         for (int k = 0; k < steps; k++)
             list[k] = i == 0 ? a[k].q : i == 1 ? a[k].scores : a[k].weights;
         keep(l, t, steps > 1 ? heed_concat(t, 1, steps, list) : list[0], values[i]);

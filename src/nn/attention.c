@@ -1,4 +1,5 @@
 /* attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
+#include "core/store.h"
 #include "nn/nn.h"
 
 #include <limits.h>
@@ -66,8 +67,8 @@ static void name_parts(const heed_mha *l, heed_store *s) {
     for (heed_projected part = HEED_QUERIES; part <= HEED_VALUES; part++) {
         heed_rows rows = heed_mha_rows(&l->args, part, -1);
         const heed_linear *stacked = part == HEED_QUERIES ? &l->q : &l->kv;
-        heed_name_rows(s, l->args.cross ? stacked->w : l->qkv.w, names[part], rows.from,
-                       rows.count);
+        heed__name_rows(s, l->args.cross ? stacked->w : l->qkv.w, names[part], rows.from,
+                        rows.count);
     }
 }
 

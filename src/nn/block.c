@@ -81,7 +81,7 @@ static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x, in
 /* read: what the sublayer read, and nothing else if the norm precedes it. */
 static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *read,
                           heed_tensor *fx, int i) {
-    heed_tensor *y = heed_residual(t, x, fx, &l->drop[i], l->args.pre_norm ? NULL : &l->norm[i]);
+    heed_tensor *y = heed__residual(t, x, fx, &l->drop[i], l->args.pre_norm ? NULL : &l->norm[i]);
     heed__let_go(t, fx);
     if (l->args.pre_norm) heed__let_go_if_large(t, read);
     return y;

@@ -62,13 +62,13 @@ static bool add(heed_store *s, heed_tensor *w, heed_range rows, int rank, heed_r
     snprintf(first, sizeof first, "%s.a", name);
     if (heed_store_find(s, first)) return true;
     if (!fits(c, w, w->name, rows.count, rank)) return false;
-    if (!w->adapter) {
+    if (!heed__of(w)->adapter) {
         lora *l = heed__alloc(c, sizeof *l);
         if (!l) return false;
         l->adapter.apply = apply;
-        w->adapter = &l->adapter;
+        heed__of(w)->adapter = &l->adapter;
     }
-    lora *l = (void *)w->adapter;
+    lora *l = (void *)heed__of(w)->adapter;
     int in = (int)heed_extent(w, 1, w->dims), i = l->count;
     l->part[i].a = make(s, name, "a", "kaiming", rank, in);
     l->part[i].b = make(s, name, "b", "zero", rows.count, rank);
@@ -125,13 +125,13 @@ bool heed_lora_merge(heed_store *s) {
     heed_ctx *c = heed_store_ctx(s);
     bool adapted = false, ok = s && !heed__stopped(c);
     for (int i = 0; ok && i < heed_store_count(s); i++)
-        adapted = adapted || heed_store_at(s, i)->tensor->adapter;
+        adapted = adapted || heed__of(heed_store_at(s, i)->tensor)->adapter;
     if (!ok || !adapted) return ok;
     heed_tape *t = heed_tape_new(c);
     ok = t != NULL;
     for (int i = 0; ok && i < heed_store_count(s); i++) {
         heed_tensor *w = heed_store_at(s, i)->tensor;
-        if (w->adapter) ok = merge(t, w);
+        if (heed__of(w)->adapter) ok = merge(t, w);
     }
     heed_tape_free(t);
     if (ok) heed__store_drop_adapters(s);

@@ -21,4 +21,8 @@ static inline bool heed__layer_given(const void *layer, const heed_tape *t) {
                               "a layer cannot be applied: expected a layer, found NULL");
 }
 
+/* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) if post is not NULL. */
+heed_tensor *heed__residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
+                            const heed_norm *post);
+
 #endif

@@ -14,8 +14,8 @@ heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x) {
     return heed_dropout(heed_at(t, l->name), x, l->p);
 }
 
-heed_tensor *heed_residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
-                           const heed_norm *post) {
+heed_tensor *heed__residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
+                            const heed_norm *post) {
     bool drops = drop && drop->p > 0 && heed_tape_mode(t) == HEED_TRAIN;
     heed_tensor *y =
         drops ? heed_dropout_add(heed_at(t, drop->name), x, fx, drop->p) : heed_add(t, x, fx);
@@ -41,7 +41,7 @@ static void init(void *self, heed_store *s, const void *args) {
 }
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
     const sublayer *l = self;
-    return heed_residual(t, x, heed_linear_act(&l->linear, t, x, HEED_GELU), &l->drop, &l->norm);
+    return heed__residual(t, x, heed_linear_act(&l->linear, t, x, HEED_GELU), &l->drop, &l->norm);
 }
 
 const heed_layer_case heed_layers_residual[] = {{"residual", sizeof(sublayer), init, apply, NULL},

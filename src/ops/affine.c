@@ -69,7 +69,7 @@ static heed_real *grad_before_act(heed_node *n, heed_real *gb) {
         if (gb) n->k->sum_rows(n->k, gb, gp, rows, out);
         return gp;
     }
-    if (y->keep_grad || heed__grad_lent(n)) {
+    if (heed__of(y)->keep_grad || heed__grad_lent(n)) {
         gp = heed_scratch(n, y->size * sizeof *gp);
         if (!gp) return NULL;
         n->k->copy(n->k, gp, y->g, y->size);

@@ -349,7 +349,7 @@ static const char *problem(heed_tensor *const qkv[3], const heed_tensor *pad,
 
 static heed_tensor *composed(heed_tape *t, heed_tensor *x[3], heed_tensor *score_bias,
                              heed_tensor *pad, const heed_attention_args *a) {
-    const char *name = heed_take_name(t), *wrong = problem(x, pad, a);
+    const char *name = heed__take_name(t), *wrong = problem(x, pad, a);
     if (wrong) heed__fail_at(heed_tape_ctx(t), HEED_USAGE, "attention", name, "%s", wrong);
     if (wrong) return NULL;
     static const char *const values[] = {"q", "k", "v"};

@@ -226,7 +226,7 @@ heed_tensor *heed_conv2d_transposed(heed_tape *t, heed_tensor *x, heed_tensor *w
 /* Views a sequence as an image of one row: x (B,T,C) as (B,1,T,C), w (O,C,k) as (O,C,1,k). */
 static heed_tensor *along_a_row(heed_tape *t, const heed_op *op, heed_tensor *x, heed_tensor *w,
                                 heed_tensor *b, const heed_conv_args *a) {
-    const char *name = heed_take_name(t);
+    const char *name = heed__take_name(t);
     heed_conv_args all = given(a);
     if (!x || !w) return NULL;
     if (x->dims != 3 || w->dims != 3) {

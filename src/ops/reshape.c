@@ -80,7 +80,7 @@ heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *sha
 
 /* A leaf that shares the memory: nothing is recorded, so no gradient flows back. */
 heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
-    heed_take_name(t);
+    heed__take_name(t);
     if (t && !heed__tape_owns(t->r, x, "stop_gradient", NULL)) return NULL;
     return x ? heed_wrap(t, x->x, x->dims, x->shape) : NULL;
 }

@@ -55,18 +55,3 @@ const heed_op heed_ops_slice[] = {
 heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int size) {
     return heed_push(t, heed_ops_slice, &(heed__slice_args){dim, from, size}, x);
 }
-
-bool heed_split(heed_tape *t, heed_tensor *x, int dim, int parts, heed_tensor **out) {
-    char text[64];
-    const char *name = heed_take_name(t);
-    if (!x || !out) return false;
-    int axis = dim < 0 ? dim + x->dims : dim;
-    if (axis < 0 || axis >= x->dims || parts < 1 || x->shape[axis] % parts)
-        return heed__fail_at(heed_tape_ctx(t), HEED_USAGE, "split", name,
-                             "%s: dim %d does not make %d equal parts",
-                             heed_shape_text(x, text, sizeof text), dim, parts);
-    int size = x->shape[axis] / parts;
-    for (int i = 0; i < parts; i++)
-        if (!(out[i] = heed_slice(heed_at(t, name), x, axis, i * size, size))) return false;
-    return true;
-}

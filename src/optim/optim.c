@@ -126,7 +126,7 @@ struct heed_optim {
 
 /* True for an entry that the next step updates: trained, with a gradient since the last step. */
 static inline bool has_gradient(const heed_entry *e) {
-    return e->trained && e->tensor->g && e->tensor->touched;
+    return e->trained && e->tensor->g && heed__of(e->tensor)->touched;
 }
 
 const heed_optimizer *heed_optimizer_named(const char *name) {
@@ -158,7 +158,7 @@ static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, c
 static heed_tensor *optional_slot(heed_store *s, const char *prefix, const char *which,
                                   const char *name) {
     heed_tensor *y = slot(s, prefix, which, name, &(heed_tensor){.dims = 1, .shape = {1}});
-    if (y) heed_store_find(s, y->name)->optional = true;
+    if (y) heed__of(heed_store_find(s, y->name)->tensor)->optional = true;
     return y;
 }
 
@@ -426,7 +426,7 @@ bool heed_step(heed_optim *o, heed_real lr_scale) {
         update_all(o, o->args.lr * lr_scale);
         for (int i = 0; i < o->entries; i++) {
             const heed_entry *e = heed_store_at(o->params.store, i);
-            if (has_gradient(e)) e->tensor->touched = false;
+            if (has_gradient(e)) heed__of(e->tensor)->touched = false;
         }
         o->grad_scale = 1;
         o->finite = false;
@@ -509,7 +509,7 @@ static void update_problem(problem *p, int t) {
     for (int i = 0; i < N; i++) {
         double g = 0.5 * (double)*value(p, i) + cos(1.7 * i + 0.9 * t);
         p->of[i >= W]->g[i % W] += (heed_real)(2 * g);
-        p->of[i >= W]->touched = true;
+        heed__of(p->of[i >= W])->touched = true;
     }
     heed_clip(p->o, 0, (heed_real)0.5);
     heed_step(p->o, 1);

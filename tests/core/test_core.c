@@ -1,5 +1,6 @@
 /* Context, random streams, store, tape: with ops of the test's own. */
 #define _DEFAULT_SOURCE /* setenv */
+#include "core/tape.h"
 #include "test.h"
 
 #include "core/core.h"
@@ -91,9 +92,9 @@ TEST(core_random_streams_have_the_right_moments) {
     CHECK_CLOSE(uniform, 0.5, 0.003);
     heed_random other = heed_random_at(3, "elsewhere", 5, 0),
                 later = heed_random_at(3, "somewhere", 6, 0);
-    CHECK(heed_random_bits(&r, 0) != heed_random_bits(&other, 0));
-    CHECK(heed_random_bits(&r, 0) != heed_random_bits(&later, 0));
-    CHECK(heed_random_bits(&r, 17) == heed_random_bits(&r, 17));
+    CHECK(heed__random_bits(&r, 0) != heed__random_bits(&other, 0));
+    CHECK(heed__random_bits(&r, 0) != heed__random_bits(&later, 0));
+    CHECK(heed__random_bits(&r, 17) == heed__random_bits(&r, 17));
 }
 
 TEST(core_random_permutations_are_permutations) {
@@ -223,11 +224,11 @@ TEST(core_backward_adds_over_every_use) {
         CHECK_CLOSE(w->g[0], 0, 0); /* d (w^4) over the second half */
         CHECK_CLOSE(w->g[3], 4 * 27, 1e-4);
         heed_zero_grads(s);
-        CHECK(!w->touched && w->g[3] == 0);
+        CHECK(!heed__of(w)->touched && w->g[3] == 0);
     }
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *loss = heed_push(t, total, NULL, w);
-    CHECK(heed_tape_used(t).nodes == 0);
+    CHECK(heed__tape_used(t).nodes == 0);
     CHECK(!heed_backward(t, loss));
     CHECK_HAS(heed_ctx_error(c), "HEED_TRAIN");
     heed_clear(c);
@@ -294,7 +295,7 @@ TEST(core_probed_outputs_begin_a_traced_recording) {
     CHECK(heed_probe_find(t, "first.out") == y);
     CHECK(heed_backward(t, z)); /* z = 3 y^2 at y = 6 */
     CHECK(y->g && y->g[0] == 36);
-    CHECK(!w->touched && !x->g);
+    CHECK(!heed__of(w)->touched && !x->g);
     CLOSE(c);
 }
 
@@ -308,17 +309,17 @@ TEST(core_recorded_ops_can_be_read) {
     heed_tensor *constant = heed_scale(t, x, 2, 0);
     heed_tensor *y = heed_affine(heed_at(t, "layer"), constant, w, NULL);
     heed_tensor *loss = heed_mean(t, y);
-    CHECK(heed_tape_used(t).nodes == 2); /* the scaling wants no gradient */
-    heed_recorded first = heed_recorded_at(t, 0), last = heed_recorded_at(t, 1);
+    CHECK(heed__tape_used(t).nodes == 2); /* the scaling wants no gradient */
+    heed_recorded first = heed__recorded_at(t, 0), last = heed__recorded_at(t, 1);
     CHECK_TEXT(first.op, "affine");
     CHECK_TEXT(first.name, "layer");
     CHECK(first.index == 1 && first.y == y && first.inputs == 3);
     CHECK(first.in[0] == constant && first.in[1] == w && !first.in[2]);
     CHECK(!last.name && last.y == loss && last.in[0] == y);
-    CHECK_TEXT(heed_recorded_by(constant).op, "scale");
-    CHECK(!heed_recorded_by(x).op && !heed_recorded_by(w).op && !heed_recorded_by(NULL).op);
-    CHECK(!heed_recorded_at(t, 2).op && !heed_recorded_at(t, -1).op &&
-          !heed_recorded_at(NULL, 0).op);
+    CHECK_TEXT(heed__recorded_by(constant).op, "scale");
+    CHECK(!heed__recorded_by(x).op && !heed__recorded_by(w).op && !heed__recorded_by(NULL).op);
+    CHECK(!heed__recorded_at(t, 2).op && !heed__recorded_at(t, -1).op &&
+          !heed__recorded_at(NULL, 0).op);
     CLOSE(c);
 }
 
@@ -353,11 +354,11 @@ TEST(core_traced_gradients_leave_parameters_alone) {
         heed_tape_begin(t, HEED_TRACE, 0);
         heed_tensor *y = heed_want_grad(t, heed_push(t, square, NULL, w));
         CHECK(heed_backward(t, heed_push(t, total, NULL, y)) && y->g[1] == 1);
-        CHECK(w->touched == (trained == 1) && (!w->g || w->g[0] == 6));
+        CHECK(heed__of(w)->touched == (trained == 1) && (!w->g || w->g[0] == 6));
         heed_tape_begin(t, HEED_TRAIN, 0);
         heed_zero_grads(s);
         CHECK(heed_backward(t, heed_push(t, total, NULL, heed_push(t, square, NULL, w))));
-        CHECK(w->touched && w->g[0] == 6);
+        CHECK(heed__of(w)->touched && w->g[0] == 6);
     }
     CLOSE(c);
 }
@@ -496,11 +497,11 @@ TEST(core_arena_stops_growing) {
         for (int i = 0; i < 10; i++) y = heed_push(t, square, NULL, y);
         heed_backward(t, heed_push(t, total, NULL, y));
         heed_zero_grads(s);
-        reserved[step] = heed_tape_used(t).reserved;
+        reserved[step] = heed__tape_used(t).reserved;
     }
     CHECK(reserved[1] == reserved[2] && reserved[2] == reserved[4]);
     /* ten outputs and, as dead gradients are used again, two of them: not ten */
-    CHECK(heed_tape_used(t).bytes < 13 * w->size * sizeof(heed_real));
+    CHECK(heed__tape_used(t).bytes < 13 * w->size * sizeof(heed_real));
     CLOSE(c);
 }
 

@@ -55,7 +55,7 @@ static heed_tensor *weight(heed_store *s, const char *name) {
 
 static bool drawn_as(const heed_store *s, const heed_store *from, const char *name) {
     const heed_entry *a = heed_store_find(s, name), *b = heed_store_find(from, name);
-    return a && b && !a->undrawn &&
+    return a && b && !heed__of(a->tensor)->undrawn &&
            !memcmp(a->tensor->x, b->tensor->x, b->tensor->size * sizeof(heed_real));
 }
 
@@ -70,11 +70,12 @@ TEST(store_draws_expected_values_only_when_asked) {
     heed_tensor *gain = heed_param(s, "gain", "one", 1, (int[]){2});
     heed__store_expect(s, false, NULL);
     weight(s, "c");
-    CHECK(heed_store_find(s, "a")->undrawn && heed_store_find(s, "b")->undrawn);
-    CHECK(!heed_store_find(s, "gain")->undrawn && gain->x[1] == 1);
+    CHECK(heed__of(heed_store_find(s, "a")->tensor)->undrawn &&
+          heed__of(heed_store_find(s, "b")->tensor)->undrawn);
+    CHECK(!heed__of(heed_store_find(s, "gain")->tensor)->undrawn && gain->x[1] == 1);
     CHECK(drawn_as(s, plain, "c"));
     CHECK(heed__store_draw(s, heed_store_find(s, "b")) && drawn_as(s, plain, "b"));
-    CHECK(heed_store_find(s, "a")->undrawn);
+    CHECK(heed__of(heed_store_find(s, "a")->tensor)->undrawn);
     heed_store_find(s, "b")->tensor->x[0] = 7;
     CHECK(heed__store_draw_all(s) && drawn_as(s, plain, "a") && !drawn_as(s, plain, "b"));
     CLOSE(c);
@@ -93,8 +94,10 @@ TEST(store_expects_what_another_one_has) {
     weight(s, "tokens");
     weight(s, "wide");
     weight(s, "new");
-    CHECK(heed_store_find(s, "same")->undrawn && !heed_store_find(s, "tokens")->undrawn);
-    CHECK(!heed_store_find(s, "wide")->undrawn && !heed_store_find(s, "new")->undrawn);
+    CHECK(heed__of(heed_store_find(s, "same")->tensor)->undrawn &&
+          !heed__of(heed_store_find(s, "tokens")->tensor)->undrawn);
+    CHECK(!heed__of(heed_store_find(s, "wide")->tensor)->undrawn &&
+          !heed__of(heed_store_find(s, "new")->tensor)->undrawn);
     heed__store_set(heed_store_find(s, "same"), heed_store_find(from, "same")->tensor);
     CHECK(drawn_as(s, from, "same"));
     CLOSE(c);

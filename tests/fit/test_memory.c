@@ -1,4 +1,5 @@
 /* The memory of a training run: its parts, and the ops of a step. */
+#include "core/tape.h"
 #include "test.h"
 
 TEST(memory_is_the_sum_of_its_parts) {
@@ -20,7 +21,7 @@ TEST(memory_is_the_sum_of_its_parts) {
     CHECK(m.before == 12345);
     CHECK(m.weights == (2 * OUT * IN + 1000) * real && m.gradients == 2 * OUT * IN * real);
     CHECK(m.optimizer == (4 * OUT * IN + 4) * real);
-    CHECK(m.step == heed_tape_used(t).bytes);
+    CHECK(m.step == heed__tape_used(t).bytes);
     CHECK(m.total == m.before + m.weights + m.gradients + m.optimizer + m.step + m.other);
     for (int i = 0; i < m.op_count; i++) {
         steps += m.ops[i].forward + m.ops[i].backward;
@@ -64,7 +65,7 @@ TEST(memory_of_parts_that_are_computed_again_is_that_of_the_largest) {
         for (int i = 0; i < 2; i++)
             x = heed_recompute(t, apply, &parts[i], (heed_tensor *[HEED_RECOMPUTE]){x});
         CHECK(heed_backward(t, heed_mean(t, x)));
-        used[wide_first] = heed_tape_used(t).bytes;
+        used[wide_first] = heed__tape_used(t).bytes;
         CHECK(used[wide_first] > ROWS * WIDE * sizeof(heed_real));
         CLOSE(c);
     }

@@ -47,8 +47,8 @@ TEST(run_is_opened_without_drawing) {
     CHECK(heed__run_build(&built, NULL));
     int random = 0;
     for (int i = 0; i < heed_store_count(built.store); i++) {
-        CHECK(!heed_store_at(r->store, i)->undrawn);
-        random += heed_store_at(built.store, i)->undrawn != NULL;
+        CHECK(!heed__of(heed_store_at(r->store, i)->tensor)->undrawn);
+        random += heed__of(heed_store_at(built.store, i)->tensor)->undrawn != NULL;
     }
     CHECK(random > 0);
     heed__free(built.self);

@@ -1,4 +1,5 @@
 #include "kernel_case.h"
+#include "core/core.h"
 
 static void *lent[256];
 static int lent_count;
@@ -29,7 +30,7 @@ int32_t *kernel_indices(uint64_t seed, size_t n, uint32_t below) {
 double kernel_dropped(double p) { return floor(p * 65536 + 0.5) / 65536; }
 
 bool kernel_keeps(const heed_random *r, uint64_t i, double p) {
-    uint32_t draw = heed_random_bits(r, i / 2) >> i % 2 * 16 & 0xffff;
+    uint32_t draw = heed__random_bits(r, i / 2) >> i % 2 * 16 & 0xffff;
     return draw >= 65536 * kernel_dropped(p);
 }
 

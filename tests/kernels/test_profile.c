@@ -1,4 +1,5 @@
 /* Profiles: what they count, and that they change nothing. */
+#include "core/profile.h"
 #include "test.h"
 
 enum { ROWS = 5, IN = 7, OUT = 3 };
@@ -49,7 +50,7 @@ TEST(profile_counts_ops_and_products) {
     trained l = open_trained();
     heed_profile *p = heed_profile_new(l.c);
     train(&l, 2);
-    heed_profile_reset(p);
+    heed__profile_reset(p);
     train(&l, 3);
     CHECK(heed_profile_steps(p) == 3);
     heed_profile_row y = row_of(p, "affine", "forward", HEED_PHASE_FORWARD);

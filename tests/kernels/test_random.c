@@ -11,7 +11,7 @@ static const uint64_t large = (uint64_t)1 << 34; /* an index whose block has a h
 static int equal_draws(heed_random a, uint64_t from_a, heed_random b, uint64_t from_b) {
     int equal = 0;
     for (uint64_t i = 0; i < 200; i++)
-        equal += heed_random_bits(&a, from_a + i) == heed_random_bits(&b, from_b + i);
+        equal += heed__random_bits(&a, from_a + i) == heed__random_bits(&b, from_b + i);
     return equal;
 }
 

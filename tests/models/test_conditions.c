@@ -1,5 +1,6 @@
 /* Conditions of settings: a model refuses exactly those that change nothing. */
 #include "built.h"
+#include "core/tape.h"
 
 enum { ROWS = 2, LEN = 4 };
 static const int32_t tokens[] = {3, 5, 7, 2, 6, 1, 4, 0};
@@ -50,7 +51,7 @@ static uint64_t step_digest(built *b) {
     if (b->model->data->mask) batch.masked_positions = masked, batch.masked_count = 2;
     heed_tensor *loss = b->model->loss(b->self, b->t, &batch);
     if (!heed_backward(b->t, loss)) return 1;
-    size_t used = heed_tape_used(b->t).bytes;
+    size_t used = heed__tape_used(b->t).bytes;
     return mix(mix(0, loss->x, sizeof *loss->x), &used, sizeof used);
 }
 

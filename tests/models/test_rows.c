@@ -96,7 +96,7 @@ TEST(rows_read_by_the_loss_are_enough) {
         heed_real a = loss_of(&all, HEED_TRAIN, true), b = loss_of(&few, HEED_TRAIN, true);
         CHECK_CLOSE(b, a, rounding * fabs((double)a));
         check_gradients(models[i].settings, &all, &few);
-        CHECK(heed_tape_used(few.t).nodes > heed_tape_used(all.t).nodes); /* gathers */
+        CHECK(heed__tape_used(few.t).nodes > heed__tape_used(all.t).nodes); /* gathers */
         CHECK_CLOSE(loss_of(&few, HEED_EVAL, false), loss_of(&all, HEED_EVAL, false),
                     rounding * fabs((double)a));
         DISCARD(all);
@@ -211,7 +211,7 @@ TEST(logits_in_blocks_need_little_memory) {
                            : heed_xent(t, heed_affine(t, x, w, NULL), ids, NULL);
         CHECK(heed_backward(t, y));
         if (y) loss[k] = y->x[0];
-        if (k) CHECK(heed_tape_used(t).bytes < (size_t)N * C * sizeof(heed_real) / 2);
+        if (k) CHECK(heed__tape_used(t).bytes < (size_t)N * C * sizeof(heed_real) / 2);
         for (int d = 0; k && d < D; d++) CHECK(x->g[6 * D + d] != 0 && x->g[5 * D + d] == 0);
         heed_zero_grads(s);
     }
@@ -271,7 +271,7 @@ TEST(recomputed_blocks_give_the_same_bits) {
                 test_fail(__FILE__, __LINE__, "%s: the gradient of %s has other bits", m->name,
                           x->name);
         }
-        CHECK(heed_tape_used(again.t).bytes < heed_tape_used(kept.t).bytes);
+        CHECK(heed__tape_used(again.t).bytes < heed__tape_used(kept.t).bytes);
         DISCARD(kept);
         DISCARD(again);
     }
@@ -295,7 +295,7 @@ TEST(values_computed_again_have_the_same_bits) {
         CHECK(less.t->r->cheap > 0);
         less.t->r->cheap = 0;
         CHECK(loss_of(&less, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
-        CHECK(heed_tape_used(less.t).bytes < heed_tape_used(kept.t).bytes);
+        CHECK(heed__tape_used(less.t).bytes < heed__tape_used(kept.t).bytes);
         for (int e = 0; e < heed_store_count(kept.s); e++) {
             const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
             const heed_tensor *y = heed_store_at(less.s, e)->tensor;
@@ -304,7 +304,7 @@ TEST(values_computed_again_have_the_same_bits) {
         }
         heed_probe(kept.t, "nothing", false); /* which keeps all values */
         CHECK(loss_of(&less, HEED_EVAL, false) == loss_of(&kept, HEED_EVAL, false));
-        CHECK(heed_tape_used(less.t).bytes < heed_tape_used(kept.t).bytes);
+        CHECK(heed__tape_used(less.t).bytes < heed__tape_used(kept.t).bytes);
         DISCARD(kept);
         DISCARD(less);
     }
@@ -315,7 +315,7 @@ static size_t bytes_of_step(size_t cheap) {
     CHECK(b.t->r->cheap == 4 << 20);
     if (cheap != SIZE_MAX) b.t->r->cheap = cheap;
     loss_of(&b, HEED_TRAIN, true);
-    size_t bytes = heed_tape_used(b.t).bytes;
+    size_t bytes = heed__tape_used(b.t).bytes;
     DISCARD(b);
     return bytes;
 }

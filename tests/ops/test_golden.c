@@ -6,10 +6,11 @@
 
 /* ---- ops: how a case's op is called ---- */
 static heed_tensor *split(const golden *g) {
-    heed_tensor *part[8], *back[8];
+    heed_tensor *back[8], *x = g->in[0];
     int parts = (int)golden_arg(g, "parts", 1), dim = (int)golden_arg(g, "dim", 0);
-    if (!heed_split(g->t, g->in[0], dim, parts, part)) return NULL;
-    for (int i = 0; i < parts; i++) back[i] = part[parts - 1 - i];
+    int size = x->shape[dim < 0 ? dim + x->dims : dim] / parts;
+    for (int i = 0; i < parts; i++)
+        back[i] = heed_slice(g->t, x, dim, (parts - 1 - i) * size, size);
     return heed_concat(g->t, dim, parts, back);
 }
 

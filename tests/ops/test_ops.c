@@ -58,12 +58,11 @@ TEST(ops_losses_at_their_ends) {
 TEST(ops_views_share_memory) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, 5, 6, 7, 8), *part[2];
+    heed_tensor *x = REALS(t, S(2, 4), 1, 2, 3, 4, 5, 6, 7, 8);
     heed_tensor *y = heed_reshape(t, x, S(-1, 2));
     CHECK(y->x == x->x && y->dims == 2 && y->shape[0] == 4 && y->shape[1] == 2);
     CHECK(heed_reshape(t, REALS(t, S(1), 4), 0, NULL)->dims == 0);
     CHECK(heed_slice(t, x, 0, 1, 1)->x == x->x + 4);
-    CHECK(heed_split(t, x, 0, 2, part) && part[1]->x == x->x + 4);
     CHECK(heed_dropout(t, x, 0)->x == x->x);
     x = heed_want_grad(t, REALS(t, S(2), 3, 5));
     heed_tensor *still = heed_stop_gradient(heed_at(t, "cut"), x);
@@ -326,7 +325,7 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_EVAL);
     heed_tensor *x = REALS(t, S(2, 3), 1, 2, 3, 4, 5, 6), *w = heed_input(t, NULL, S(8, 3));
-    heed_tensor *b = heed_input(t, NULL, S(4)), *ids = IDS(t, S(3), 1, 2, 3), *part[3];
+    heed_tensor *b = heed_input(t, NULL, S(4)), *ids = IDS(t, S(3), 1, 2, 3);
     heed_tensor *cube = heed_input(t, NULL, S(16, 32, 64)), *one = REALS(t, S(1), 1);
     REFUSED(heed_add(heed_at(t, "block.0"), x, b),
             "add at block.0: (2,3) x (4): sizes 3 and 4 do not broadcast");
@@ -383,9 +382,6 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     REFUSED(heed_slice(t, x, 0, INT32_MAX, INT32_MAX), "exceeds dim 0");
     REFUSED(heed_pad(t, x, 1, -1, 0, 9), "cannot pad dim 1 by -1 and 0");
     REFUSED(heed_pad(t, x, 1, INT32_MAX, INT32_MAX, 9), "cannot pad");
-    REFUSED(heed_split(heed_at(t, "qkv"), x, 1, 2, part) ? x : NULL,
-            "split at qkv: (2,3): dim 1 does not make 2 equal parts");
-    REFUSED(heed_split(t, x, 1, 2, part) ? x : NULL, "split: (2,3): dim 1");
     CHECK(!heed_xent(heed_at(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
     CHECK(heed_ctx_status(c) == HEED_DATA);
     REFUSED(NULL, "xent at loss: label 3 of row 1 is not in 0 .. 2");
@@ -404,11 +400,10 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
 TEST(ops_do_nothing_after_an_error) {
     heed_ctx *c;
     heed_tape *t = begin(&c, HEED_TRAIN);
-    heed_tensor *x = REALS(t, S(2, 2), 1, 2, 3, 4), *out[2];
+    heed_tensor *x = REALS(t, S(2, 2), 1, 2, 3, 4);
     CHECK(!heed_matmul(t, x, heed_input(t, NULL, S(3, 1))));
     heed_tensor *y = heed_add(t, heed_matmul(t, NULL, x), x);
     y = heed_softmax(t, heed_permute(t, heed_reshape(t, y, S(4)), (int[]){0}), 1, NULL);
-    CHECK(!heed_split(t, y, 0, 2, out));
     CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
     CHECK(!heed_attention(t, y, y, y, NULL, NULL,
                           &(heed_attention_args){.heads = 1, .explicit_path = true}));
