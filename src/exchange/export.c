@@ -151,7 +151,7 @@ static bool write_tokenizer(const heed_run *r, const char *dir) {
 static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
     return heed__os_make_dir(r->c, dir) && write_weights(r, p, dir) &&
            (!r->tokenizer || write_tokenizer(r, dir)) &&
-           (!heed_model_data(r->model)->pictures || heed__pictures_write(r->c, dir, r->config)) &&
+           (!heed_model_data(r->model)->images || heed__pictures_write(r->c, dir, r->config)) &&
            (!p->vectors ||
             heed__modules_write(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
            write_config(r, p, dir);

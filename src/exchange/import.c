@@ -91,7 +91,7 @@ static bool set_segments(const reading *k) {
 static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"vocab.txt", "tokenizer.json", "vocab.json"};
     bool any = false;
-    if (heed_model_data(k->model)->pictures) return true;
+    if (heed_model_data(k->model)->images) return true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
     has_file(k, "merges.txt");
     has_file(k, "tokenizer_config.json");
@@ -121,7 +121,7 @@ static bool read_folder(reading *k, const heed_model *const *models) {
     if (heed_config_has(k->config, "classes") &&
         !heed__classes_read(k->c, k->json, k->path.s, &k->classes))
         return false;
-    if (heed_model_data(k->model)->pictures && !heed__pictures_read(k->c, k->dir, k->config))
+    if (heed_model_data(k->model)->images && !heed__pictures_read(k->c, k->dir, k->config))
         return false;
     if (k->p->vectors && !heed__modules_read(k->c, k->dir, k->config)) return false;
     k->weights = heed__weights_open(k->c, k->p, k->dir);

@@ -17,7 +17,8 @@ const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
     if (!r || !text || heed__stopped(r->c)) return NULL;
     const heed_model *m = r->model;
     const heed_data_kind *kind = heed_model_data(m);
-    bool reads_text = kind->lines && !kind->target;
+    bool reads_text =
+        heed_option_find(kind->options, "tokenizer") && !kind->images && !kind->target;
     if (!m->code || !reads_text) {
         heed_fail(r->c, HEED_USAGE, "there is no vector of a text: %s makes none", m->name);
         return NULL;
