@@ -1,6 +1,6 @@
 /* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
-#include "data/image/mirror.h"
+#include "data/image/images.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
 
