@@ -1,6 +1,6 @@
 /* estimate.c -- heed train --estimate: what a training run will take, from a few steps of it, of
  * which nothing is kept. */
-#include "kinds/image.h"
+#include "kinds/answers.h"
 
 #include <math.h>
 
