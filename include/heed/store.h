@@ -32,9 +32,9 @@ typedef struct {
     bool state;          /* never trained: running statistics, counters */
     bool decay;          /* weight decay applies; by default to tensors of two or more dims */
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
-    int64_t thaw;        /* it is frozen for this number of updates; 0: it is not */
-    heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
-    heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
+    int64_t thaw;       /* the setting freeze-steps: frozen for this number of updates; 0: not so */
+    heed_real lr_scale; /* multiplies the learning rate; 1 by default */
+    heed_row_kind rows; /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
 } heed_entry;
 

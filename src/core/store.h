@@ -12,12 +12,6 @@ void heed__report_missing(heed_ctx *c);
 /* Gives rows [from, from + count) of parameter w a name, for example "q". heed_lora_add then finds
  * them as the parameter's name, a dot and this name. name is not copied. */
 bool heed__name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count);
-/* Freezes trained entries until heed__thaw is called with at least this number of updates. */
-int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates);
-/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
- * Returns how many these are. An optimizer made before has slots for them, and its bias correction
- * counts their updates from here. */
-int heed__thaw(heed_store *s, int64_t updates);
 
 /* Removes the adapters and their entries; no optimizer of the store may exist. */
 void heed__store_drop_adapters(heed_store *s);
@@ -48,5 +42,12 @@ typedef struct heed__store_ref {
 } heed__store_ref;
 void heed__store_refer(heed__store_ref *r, heed_store *s);
 void heed__store_release(heed__store_ref *r);
+
+/* Freezes trained entries until heed__thaw is called with at least this number of updates. */
+int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates);
+/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
+ * Returns how many these are. An optimizer made before has slots for them, and its bias correction
+ * counts their updates from here. */
+int heed__thaw(heed_store *s, int64_t updates);
 
 #endif

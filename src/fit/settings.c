@@ -376,8 +376,8 @@ uint64_t heed_model_eval_batches(const heed_model *m, void *self, const heed_dat
     return m && data && k->eval_batches ? k->eval_batches(data, rows) : 0;
 }
 
-uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
-                                  int rows) {
+uint64_t heed__model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
+                                   int rows) {
     const heed_data_kind *k = heed_model_data(m);
     if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
@@ -456,7 +456,8 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
 }
 
 /* Without open data there is something to look at only in a regular file. */
-bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out) {
+bool heed__model_choose(const heed_model *m, heed_config *f, const heed_data *d,
+                        heed_choices *out) {
     heed_choices own = {.count = 0}, *k = out ? out : &own;
     if (!m || !f) return false;
     bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");

@@ -1,6 +1,6 @@
 /* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
-#include "data/image/mirror.h"
+#include "data/image/images.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
 
@@ -18,10 +18,9 @@ static const heed_option options[] = {
     HEED__COLUMNS("IMAGE,LABEL, with SPLIT for a column of train, val and test", HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
-     "probability of left and right exchanged; -1: 0.5, but 0 where classes are characters or name "
-     "a "
-     "side, where mirrored pictures look like those of another class, or where there are no "
-     "classes",
+     "probability of left and right exchanged; -1: 0.5, but 0 where a class is a character or a "
+     "number or names a side, where mirrored pictures look like those of another class, or where "
+     "there are no classes",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
@@ -509,10 +508,9 @@ static bool report_error(heed_scores *s, heed_facts *out) {
 
 #define PICTURES                                                                                   \
     .noun = "a folder of pictures", .reads = "pictures", .item = "img", .items = "pictures",       \
-    .example = "flowers", .files = 1, .tables = true, .pictures = true, .options = options,        \
-    .open = open_data, .close = close_data, .count = count, .batch = batch,                        \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches, .images = images,                \
-    .inputs = inputs, .input = input, .describe = describe
+    .example = "flowers", .files = 1, .options = options, .open = open_data, .close = close_data,  \
+    .count = count, .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches,  \
+    .images = images, .inputs = inputs, .input = input, .describe = describe
 
 const heed_data_kind heed_pictures_classes = {PICTURES,
                                               .label = "picture",
