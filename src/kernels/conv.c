@@ -217,13 +217,6 @@ static size_t band_workspace(const conv *v) {
     return v->in_place ? 0 : aligned(band_of(v, v->lines) * (size_t)v->images);
 }
 
-static void run_forward(const heed_kernels *k, conv *v, heed_real *scratch, size_t weights) {
-    v->weights = scratch;
-    v->workspace = scratch + weights;
-    v->workspace_each = band_workspace(v);
-    heed__share(k, v->chunks, work_of(v), forward_part, v);
-}
-
 /* ---- x from y ---- */
 
 /* With stride 1 it is a convolution of y with the taps in reverse order. Not used if there are so
@@ -391,55 +384,46 @@ static void hand_out(const conv *v) {
 
 /* ---- the kernels ---- */
 
+/* What a pass computes with, except for its scratch, which begins with `weights` elements. */
+static conv plan(const heed_conv_job *j, heed_conv_pass pass, layout *as, size_t *weights) {
+    bool turned = pass == HEED_CONV_TURNED, flip = turned && flips(j);
+    heed_conv_job f = flip ? flipped(j) : *j;
+    conv v = conv_of(&f);
+    *as = flip ? FLIPPED : turned ? BY_CHANNEL : BY_TAPS;
+    *weights = aligned(packed(j, *as) * (size_t)j->groups);
+    v.workspace_each = band_workspace(&v);
+    if (turned && !flip) v.workspace_each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
+    if (pass == HEED_CONV_WEIGHTS) {
+        *weights = v.parts * part_workspace(&v);
+        v.workspace_each += panel_workspace(&v);
+    }
+    return v;
+}
+
 size_t K(conv_scratch)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass) {
-    conv v = conv_of(j);
-    size_t weights = aligned(packed(j, BY_TAPS) * (size_t)j->groups), each = band_workspace(&v);
-    if (pass == HEED_CONV_TURNED && flips(j)) {
-        heed_conv_job f = flipped(j);
-        v = conv_of(&f);
-        weights = aligned(packed(j, FLIPPED) * (size_t)j->groups);
-        each = band_workspace(&v);
-    } else if (pass == HEED_CONV_TURNED) {
-        weights = aligned(packed(j, BY_CHANNEL) * (size_t)j->groups);
-        each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
-    } else if (pass == HEED_CONV_WEIGHTS) {
-        weights = v.parts * part_workspace(&v);
-        each += panel_workspace(&v);
-    }
-    return (weights + each * (size_t)k->threads) * sizeof(heed_real);
+    layout as;
+    size_t weights;
+    conv v = plan(j, pass, &as, &weights);
+    return (weights + v.workspace_each * (size_t)k->threads) * sizeof(heed_real);
 }
 
-void K(conv)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    conv v = conv_of(j);
-    pack(j, BY_TAPS, scratch);
-    run_forward(k, &v, scratch, aligned(packed(j, BY_TAPS) * (size_t)j->groups));
-}
-
-void K(conv_grad_input)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    layout as = flips(j) ? FLIPPED : BY_CHANNEL;
-    size_t weights = aligned(packed(j, as) * (size_t)j->groups);
-    pack(j, as, scratch);
-    if (flips(j)) {
-        heed_conv_job f = flipped(j);
-        conv v = conv_of(&f);
-        run_forward(k, &v, scratch, weights);
-        return;
-    }
-    conv v = conv_of(j);
+void K(conv)(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass, void *scratch) {
+    layout as;
+    size_t weights;
+    conv v = plan(j, pass, &as, &weights);
     v.weights = scratch;
     v.workspace = v.weights + weights;
-    v.workspace_each = aligned((size_t)patch_pixels(&v) * (size_t)v.depth);
-    heed__share(k, (size_t)j->batch, work_of(&v), turned_part, &v);
-}
-
-void K(conv_weights)(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    conv v = conv_of(j);
-    v.weights = scratch;
-    v.workspace = v.weights + v.parts * part_workspace(&v);
-    v.workspace_each = band_workspace(&v) + panel_workspace(&v);
-    heed__share(k, v.parts, work_of(&v), weights_part, &v);
-    if (!v.parts) return;
-    heed__share(k, parts_of(part_workspace(&v), RUN), (double)v.parts * (double)part_workspace(&v),
-                total_part, &v);
-    hand_out(&v);
+    if (pass == HEED_CONV_WEIGHTS) {
+        heed__share(k, v.parts, work_of(&v), weights_part, &v);
+        if (!v.parts) return;
+        heed__share(k, parts_of(part_workspace(&v), RUN),
+                    (double)v.parts * (double)part_workspace(&v), total_part, &v);
+        hand_out(&v);
+        return;
+    }
+    pack(j, as, scratch);
+    if (as == BY_CHANNEL)
+        heed__share(k, (size_t)j->batch, work_of(&v), turned_part, &v);
+    else
+        heed__share(k, v.chunks, work_of(&v), forward_part, &v);
 }

@@ -71,12 +71,11 @@ KERNEL(void, attention_grad, const heed_kernels *k, const heed_attention_job *a,
 
 /* conv.c: each call needs conv_scratch(job, pass) bytes of scratch */
 KERNEL(size_t, conv_scratch, const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass)
-/* y = conv(x, w) + bias */
-KERNEL(void, conv, const heed_kernels *k, const heed_conv_job *j, void *scratch)
-/* x = the transpose of that linear map applied to y, + bias: the gradient of x, given that of y */
-KERNEL(void, conv_grad_input, const heed_kernels *k, const heed_conv_job *j, void *scratch)
-/* gw and gb += the gradients; y holds the gradient of y */
-KERNEL(void, conv_weights, const heed_kernels *k, const heed_conv_job *j, void *scratch)
+/* HEED_CONV: y = conv(x, w) + bias. HEED_CONV_TURNED: x = the transpose of that linear map applied to
+ * y, + bias: the gradient of x, given that of y. HEED_CONV_WEIGHTS: gw and gb += the gradients; y holds
+ * the gradient of y. */
+KERNEL(void, conv, const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass,
+       void *scratch)
 
 /* pool.c */
 KERNEL(void, max_pool, const heed_kernels *k, const heed_pool_job *j)

@@ -64,23 +64,11 @@ static void attention_grad(const heed_kernels *k, const heed_attention_job *a, v
     plain(k)->attention_grad(k, a, scratch);
 }
 
-static double conv_flops(const heed_conv_job *j) {
-    return 2.0 * j->batch * j->oh * j->ow * j->o * j->kh * j->kw * (j->c / j->groups);
-}
-
-static void conv(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    heed__profile_flops(k->profile, conv_flops(j));
-    plain(k)->conv(k, j, scratch);
-}
-
-static void conv_grad_input(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    heed__profile_flops(k->profile, conv_flops(j));
-    plain(k)->conv_grad_input(k, j, scratch);
-}
-
-static void conv_weights(const heed_kernels *k, const heed_conv_job *j, void *scratch) {
-    heed__profile_flops(k->profile, conv_flops(j));
-    plain(k)->conv_weights(k, j, scratch);
+static void conv(const heed_kernels *k, const heed_conv_job *j, heed_conv_pass pass,
+                 void *scratch) {
+    heed__profile_flops(k->profile,
+                        2.0 * j->batch * j->oh * j->ow * j->o * j->kh * j->kw * (j->c / j->groups));
+    plain(k)->conv(k, j, pass, scratch);
 }
 
 static void destroy(heed__owned *object) {
@@ -115,8 +103,6 @@ heed_profile *heed_profile_new(heed_ctx *c) {
     k->attention = attention;
     k->attention_grad = attention_grad;
     k->conv = conv;
-    k->conv_grad_input = conv_grad_input;
-    k->conv_weights = conv_weights;
     heed__profile_reset(&a->p);
     heed__ctx_attach(c, &a->p);
     heed__own(c, &a->p.owned, destroy);

@@ -120,9 +120,7 @@ static void run(heed_node *n, const heed_conv_job *j, heed_conv_pass pass) {
     size_t bytes = n->k->conv_scratch(n->k, j, pass);
     void *capacity = heed_scratch(n, bytes);
     if (!capacity) return;
-    if (pass == HEED_CONV) n->k->conv(n->k, j, capacity);
-    if (pass == HEED_CONV_TURNED) n->k->conv_grad_input(n->k, j, capacity);
-    if (pass == HEED_CONV_WEIGHTS) n->k->conv_weights(n->k, j, capacity);
+    n->k->conv(n->k, j, pass, capacity);
     heed_scratch_done(n, capacity, bytes);
 }
 

@@ -1,6 +1,5 @@
 /* bench.c -- heed bench: training steps per second on fixed workloads. A step is forward, loss,
  * backward and AdamW, which resets the gradients to zero. */
-#include "commands/bench/per_op.h"
 #include "commands/workbench.h"
 #include "kinds/training.h"
 
@@ -175,6 +174,131 @@ static void measure_steps(program *p, bench *b) {
     b->system -= system;
 }
 
+/* ---- where the time of the steps went: --per-op ---- */
+
+static double get(const json_t *o, const char *key) {
+    return json_number_value(json_object_get(o, key));
+}
+static const char *text_of(const json_t *o, const char *key) {
+    return json_string_value(json_object_get(o, key));
+}
+
+static const char *const phases[HEED_PHASES] = {"outside", "forward", "backward", "optimizer"};
+
+static json_t *row_json(const heed_profile_row *r, const char *phase, double steps, double total,
+                        double peak, int threads) {
+    double t = r->seconds, alone = (t - r->parallel) * (threads - 1) / threads;
+    json_t *o =
+        json_pack("{s:s, s:s, s:f, s:f, s:f, s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "op", r->op,
+                  "phase", phase, "calls", (double)r->calls / steps, "ms", 1e3 * t / steps, "share",
+                  t / total, "gflops", r->flops > 0 ? json_number(r->flops / t / 1e9) : json_null(),
+                  "peak", r->flops > 0 ? json_number(r->flops / t / peak) : json_null(), "gb_per_s",
+                  r->bytes > 0 ? json_number(r->bytes / t / 1e9) : json_null(), "waiting",
+                  (r->uneven + r->sync + alone) / t, "uneven", r->uneven / t, "sync", r->sync / t,
+                  "serial", (t - r->parallel) / t, "regions", (double)r->regions / steps);
+    if (r->product)
+        json_object_update_new(o, json_pack("{s:s, s:i, s:i, s:i}", "product", r->product, "m",
+                                            r->m, "n", r->n, "k", r->k));
+    return o;
+}
+
+static int by_seconds(const void *a, const void *b) {
+    const heed_profile_row *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+/* A row for what a phase spent outside its ops. */
+static heed_profile_row rest_of(const heed_profile *f, heed_phase phase,
+                                const heed_profile_row *rows, int count) {
+    heed_profile_row rest = {
+        .phase = phase, .op = "between ops", .seconds = heed_profile_seconds(f, phase)};
+    rest.calls = heed_profile_steps(f);
+    for (int i = 0; i < count; i++)
+        if (rows[i].phase == phase && !rows[i].product) rest.seconds -= rows[i].seconds;
+    return rest;
+}
+
+/* peak: floating-point operations a second of the machine. */
+static json_t *per_op_json(const heed_profile *f, double peak, int threads) {
+    const heed_profile_row *found;
+    int count = heed_profile_rows(f, &found);
+    double total = 0, steps = (double)heed_profile_steps(f);
+    json_t *o = json_pack("{s:f, s:[], s:[], s:[]}", "peak_gflops", peak / 1e9, "phases", "ops",
+                          "products");
+    heed_profile_row *rows = malloc((size_t)(count + HEED_PHASES) * sizeof *rows);
+    if (!rows) return o;
+    for (int i = 0; i < count; i++) rows[i] = found[i];
+    for (int i = 0; i < HEED_PHASES; i++) total += heed_profile_seconds(f, (heed_phase)i);
+    for (int i = 0; i < HEED_PHASES; i++) {
+        double seconds = heed_profile_seconds(f, (heed_phase)i);
+        rows[count + i] = rest_of(f, (heed_phase)i, found, count);
+        json_array_append_new(json_object_get(o, "phases"),
+                              json_pack("{s:s, s:f, s:f}", "phase", phases[i], "ms",
+                                        1e3 * seconds / steps, "share", seconds / total));
+    }
+    count += HEED_PHASES;
+    qsort(rows, (size_t)count, sizeof *rows, by_seconds);
+    for (int i = 0; i < count; i++)
+        json_array_append_new(
+            json_object_get(o, rows[i].product ? "products" : "ops"),
+            row_json(&rows[i], phases[rows[i].phase], steps, total, peak, threads));
+    free(rows);
+    return o;
+}
+
+/* A number of a fixed width, or "-" in its place. */
+static void print_number(const json_t *o, const char *key, double factor, int width, int digits) {
+    const json_t *v = json_object_get(o, key);
+    if (json_is_number(v))
+        printf(" %*.*f", width, digits, factor * json_number_value(v));
+    else
+        printf(" %*s", width, "-");
+}
+
+static void print_columns(const json_t *r) {
+    bool products = json_is_number(json_object_get(r, "gflops"));
+    bool bytes = json_is_number(json_object_get(r, "gb_per_s"));
+    print_number(r, "calls", 1, 6, 0);
+    print_number(r, "ms", 1, 9, 3);
+    print_number(r, "share", 100, 6, 1);
+    print_number(r, products ? "gflops" : "gb_per_s", 1, 7, 1);
+    printf(" %4s", products ? "GF/s" : bytes ? "GB/s" : "");
+    print_number(r, "peak", 100, 6, 1);
+    print_number(r, "waiting", 100, 8, 1);
+    print_number(r, "uneven", 100, 7, 1);
+    print_number(r, "sync", 100, 6, 1);
+    print_number(r, "serial", 100, 7, 1);
+    putchar('\n');
+}
+
+static const double LEAST = 0.0005; /* the share of a row that is printed */
+
+#define COLUMNS                                                                                    \
+    "  calls        ms share%%        speed  peak%% waiting%% uneven%%  sync%% serial%%\n"
+
+static void print_per_op(const json_t *o) {
+    size_t i;
+    const json_t *r;
+    printf("\n%.1f GFLOP/s: the machine's peak, by a loop of multiply-adds on all threads\n\n"
+           "phase             ms share%%\n",
+           get(o, "peak_gflops"));
+    json_array_foreach(json_object_get(o, "phases"), i, r)
+        printf("%-10s %9.3f %6.1f\n", text_of(r, "phase"), get(r, "ms"), 100 * get(r, "share"));
+    printf("\n%-20s %-9s" COLUMNS, "op", "phase");
+    json_array_foreach(json_object_get(o, "ops"), i, r) {
+        if (get(r, "share") < LEAST) continue;
+        printf("%-20s %-9s", text_of(r, "op"), text_of(r, "phase"));
+        print_columns(r);
+    }
+    printf("\n%-20s %-7s %6s %6s %6s" COLUMNS, "products of", "of", "m", "n", "k");
+    json_array_foreach(json_object_get(o, "products"), i, r) {
+        if (get(r, "share") < LEAST) continue;
+        printf("%-20s %-7s %6.0f %6.0f %6.0f", text_of(r, "op"), text_of(r, "product"), get(r, "m"),
+               get(r, "n"), get(r, "k"));
+        print_columns(r);
+    }
+}
+
 /* ---- measurements ---- */
 
 static double setting(const workbench *w, const char *key) {
@@ -248,10 +372,6 @@ static json_t *result(program *p, bench *b, const char *name) {
     return o;
 }
 
-static double get(const json_t *o, const char *key) {
-    return json_number_value(json_object_get(o, key));
-}
-
 /* GFLOP/s, or "-" if the operations of a step are unknown. */
 static const char *speed_of(const json_t *o, char text[32]) {
     const json_t *speed = json_object_get(o, "gflops");
@@ -262,12 +382,11 @@ static const char *speed_of(const json_t *o, char text[32]) {
 
 static void print_result(const json_t *o) {
     char n[32], speed[32];
-    const char *items = json_string_value(json_object_get(o, "items"));
+    const char *items = text_of(o, "items");
     long long threads = json_integer_value(json_object_get(o, "threads"));
-    printf("%s, %s parameters, %lld thread%s, %s\n\n",
-           json_string_value(json_object_get(o, "workload")),
+    printf("%s, %s parameters, %lld thread%s, %s\n\n", text_of(o, "workload"),
            heed_format_count(n, (uint64_t)json_integer_value(json_object_get(o, "params"))),
-           threads, threads == 1 ? "" : "s", json_string_value(json_object_get(o, "isa")));
+           threads, threads == 1 ? "" : "s", text_of(o, "isa"));
     printf("  step         %.3f ms (median of %lld)\n", get(o, "ms_per_step"),
            json_integer_value(json_object_get(o, "steps")));
     printf("  throughput   %s %s a second, %s GFLOP/s\n",
@@ -304,10 +423,10 @@ static json_t *bench_of(program *p, const char *preset) {
 
 static void print_row(const json_t *o) {
     char params[32], items[32], speed[32];
-    printf("%-13s  %10s  %8.2f  %8s %-6s  %7s\n", json_string_value(json_object_get(o, "workload")),
+    printf("%-13s  %10s  %8.2f  %8s %-6s  %7s\n", text_of(o, "workload"),
            heed_format_count(params, (uint64_t)json_integer_value(json_object_get(o, "params"))),
            get(o, "ms_per_step"), heed_format_count(items, (uint64_t)get(o, "items_per_s")),
-           json_string_value(json_object_get(o, "items")), speed_of(o, speed));
+           text_of(o, "items"), speed_of(o, speed));
     fflush(stdout);
 }
 
