@@ -162,18 +162,9 @@ INLINE bool attention_rounds(const heed_kernels *k, const heed_attention_job *a)
 static inline void times_rounded(const heed_real *a, size_t a_row, size_t a_step, int rows,
                                  int depth, const heed_real *b, size_t ldb, bool turned, int n,
                                  heed_real *c, size_t ldc, bool add) {
-    heed_gemm g = {.m = rows,
-                   .n = n,
-                   .k = depth,
-                   .a = a,
-                   .lda = (int)(a_step == 1 ? a_row : a_step),
-                   .ta = a_step != 1,
-                   .b = b,
-                   .ldb = (int)ldb,
-                   .tb = turned,
-                   .c = c,
-                   .ldc = (int)ldc,
-                   .add = add};
+    heed_gemm g = heed__gemm_of(rows, n, depth, a, (int)(a_step == 1 ? a_row : a_step), b, (int)ldb,
+                                c, (int)ldc);
+    g.ta = a_step != 1, g.tb = turned, g.add = add;
     K(gemm_bf16)(&g, &(heed__gemm_part){0, 0, rows, 0, n});
 }
 

@@ -54,6 +54,13 @@ typedef struct {
     size_t stride_a, stride_b, stride_c; /* between them */
 } heed_gemm;
 
+/* The usual arguments in BLAS's order; the others are 0. */
+static inline heed_gemm heed__gemm_of(int m, int n, int k, const heed_real *a, int lda,
+                                      const heed_real *b, int ldb, heed_real *c, int ldc) {
+    return (heed_gemm){
+        .m = m, .n = n, .k = k, .a = a, .lda = lda, .b = b, .ldb = ldb, .c = c, .ldc = ldc};
+}
+
 typedef enum { HEED_BIN_ADD, HEED_BIN_SUB, HEED_BIN_MUL, HEED_BIN_DIV } heed_binary;
 
 /* A shape of HEED_DIMS dims with strides in elements; a broadcast dim has stride 0. */

@@ -40,20 +40,12 @@ static void forward(heed_node *n) {
         n->scratch = heed_scratch(n, n->y->size * sizeof(heed_real));
         if (!n->scratch) return;
     }
-    heed_gemm g = {.m = rows_of(n->y),
-                   .n = out,
-                   .k = in,
-                   .a = n->in[X]->x,
-                   .lda = in,
-                   .b = w->x,
-                   .ldb = in,
-                   .tb = true,
-                   .c = n->y->x,
-                   .ldc = out,
-                   .bias = b ? b->x : NULL,
-                   .act = *f,
-                   .pre = n->scratch,
-                   .bf16 = n->training};
+    heed_gemm g = heed__gemm_of(rows_of(n->y), out, in, n->in[X]->x, in, w->x, in, n->y->x, out);
+    g.tb = true;
+    g.bias = b ? b->x : NULL;
+    g.act = *f;
+    g.pre = n->scratch;
+    g.bf16 = n->training;
     n->k->gemm(n->k, &g);
     if (*f == HEED_IDENTITY || n->scratch) n->again = again;
 }
@@ -110,30 +102,16 @@ static void backward(heed_node *n) {
     if (!gp) return;
     bool add;
     heed_real *gx = heed_grad_into(n, X, &add), *gw = heed_grad(n, W);
-    if (gx)
-        n->k->gemm(n->k, &(heed_gemm){.m = rows,
-                                      .n = in,
-                                      .k = out,
-                                      .a = gp,
-                                      .lda = out,
-                                      .b = w->x,
-                                      .ldb = in,
-                                      .c = gx,
-                                      .ldc = in,
-                                      .add = add,
-                                      .bf16 = n->training});
-    if (gw)
-        heed__grad_product(n, &(heed_gemm){.m = out,
-                                           .n = in,
-                                           .k = rows,
-                                           .a = gp,
-                                           .lda = out,
-                                           .b = x->x,
-                                           .ldb = in,
-                                           .c = gw,
-                                           .ldc = in,
-                                           .add = true,
-                                           .bf16 = n->training});
+    if (gx) {
+        heed_gemm g = heed__gemm_of(rows, in, out, gp, out, w->x, in, gx, in);
+        g.add = add, g.bf16 = n->training;
+        n->k->gemm(n->k, &g);
+    }
+    if (gw) {
+        heed_gemm g = heed__gemm_of(out, in, rows, gp, out, x->x, in, gw, in);
+        g.add = true, g.bf16 = n->training;
+        heed__grad_product(n, &g);
+    }
     if (gp != n->y->g) heed_scratch_done(n, gp, n->y->size * sizeof *gp);
 }
 

@@ -33,49 +33,29 @@ static void forward(heed_node *n) {
     if (!scaled) return;
     if (n->y->size) memcpy(n->y->x, n->in[W]->x, n->y->size * sizeof *n->y->x);
     n->k->scale(n->k, scaled, b->x, p->scale, 0, b->size);
-    n->k->gemm(n->k, &(heed_gemm){.m = b->shape[0],
-                                  .n = in,
-                                  .k = rank,
-                                  .a = scaled,
-                                  .lda = rank,
-                                  .b = a->x,
-                                  .ldb = in,
-                                  .c = n->y->x + first(n),
-                                  .ldc = in,
-                                  .add = true});
+    heed_gemm g =
+        heed__gemm_of(b->shape[0], in, rank, scaled, rank, a->x, in, n->y->x + first(n), in);
+    g.add = true;
+    n->k->gemm(n->k, &g);
 }
 
 static void backward(heed_node *n) {
     const heed__lora_args *p = n->args;
     const heed_tensor *a = n->in[A], *b = n->in[B];
-    const heed_real *g = n->y->g + first(n);
+    const heed_real *gy = n->y->g + first(n);
     int rows = b->shape[0], rank = a->shape[0], in = a->shape[1];
     heed_real *gw = heed_grad(n, W), *ga = heed_grad(n, A), *gb = heed_grad(n, B);
     if (gw) n->k->axpy(n->k, gw, n->y->g, 1, n->y->size);
-    if (ga)
-        n->k->gemm(n->k, &(heed_gemm){.m = rank,
-                                      .n = in,
-                                      .k = rows,
-                                      .a = n->scratch,
-                                      .lda = rank,
-                                      .ta = true,
-                                      .b = g,
-                                      .ldb = in,
-                                      .c = ga,
-                                      .ldc = in,
-                                      .add = true});
+    if (ga) {
+        heed_gemm g = heed__gemm_of(rank, in, rows, n->scratch, rank, gy, in, ga, in);
+        g.ta = g.add = true;
+        n->k->gemm(n->k, &g);
+    }
     heed_real *product = gb ? heed_scratch(n, b->size * sizeof *product) : NULL;
     if (!product) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = rows,
-                                  .n = rank,
-                                  .k = in,
-                                  .a = g,
-                                  .lda = in,
-                                  .b = a->x,
-                                  .ldb = in,
-                                  .tb = true,
-                                  .c = product,
-                                  .ldc = rank});
+    heed_gemm g = heed__gemm_of(rows, rank, in, gy, in, a->x, in, product, rank);
+    g.tb = true;
+    n->k->gemm(n->k, &g);
     n->k->axpy(n->k, gb, product, p->scale, b->size);
     heed_scratch_done(n, product, b->size * sizeof *product);
 }

@@ -263,18 +263,13 @@ static void step(const heed_kernels *k, const pass *p, int s, int from, int to) 
     g.n = g.ldc = z->gates, g.b = p->w.b, g.ldb = p->w.ldb, g.tb = p->w.tb, g.c = j.gates;
     g.bias = bias_of(p->n, z);
     k->gemm(k, &g);
-    if (z->attends)
-        k->gemm(k, &(heed_gemm){.m = j.rows,
-                                .n = z->gates,
-                                .k = z->context,
-                                .a = look.context,
-                                .lda = (int)look.ldcontext,
-                                .b = p->context.b,
-                                .ldb = p->context.ldb,
-                                .tb = p->context.tb,
-                                .c = p->x + (size_t)from * j.ldx + (size_t)s * (size_t)z->gates,
-                                .ldc = (int)j.ldx,
-                                .add = true});
+    if (z->attends) {
+        g = heed__gemm_of(j.rows, z->gates, z->context, look.context, (int)look.ldcontext,
+                          p->context.b, p->context.ldb,
+                          p->x + (size_t)from * j.ldx + (size_t)s * (size_t)z->gates, (int)j.ldx);
+        g.tb = p->context.tb, g.add = true;
+        k->gemm(k, &g);
+    }
     k->cell(k, &j);
 }
 
@@ -345,17 +340,11 @@ static void forward_attention(heed_node *n) {
     size_t bytes = z.cells * (size_t)z.gates * sizeof(heed_real);
     heed_real *x = heed_scratch(n, bytes);
     if (!x) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = (int)z.cells,
-                                  .n = z.gates,
-                                  .k = z.in,
-                                  .a = n->in[Y]->x,
-                                  .lda = z.in,
-                                  .b = n->in[W_IN]->x,
-                                  .ldb = z.in + z.context,
-                                  .tb = true,
-                                  .c = x,
-                                  .ldc = z.gates,
-                                  .bias = n->in[B_IN] ? n->in[B_IN]->x : NULL});
+    heed_gemm g = heed__gemm_of((int)z.cells, z.gates, z.in, n->in[Y]->x, z.in, n->in[W_IN]->x,
+                                z.in + z.context, x, z.gates);
+    g.tb = true;
+    g.bias = heed__values(n->in[B_IN]);
+    n->k->gemm(n->k, &g);
     all_steps(n, &z, x);
     heed_scratch_done(n, x, bytes);
     for (int i = 1; i < n->kept_count; i++) keep_part(n, &z, n->kept_name[i], n->kept[i]->x);
@@ -416,16 +405,9 @@ static void gather(heed_real *to, const heed_cell_job *j) {
 static void weight_grad(heed_node *n, int m, const heed_real *a, const heed_real *b, int width,
                         int ldb, int cells, heed_real *gw, int ldc) {
     if (!gw) return;
-    heed__grad_product(n, &(heed_gemm){.m = m,
-                                       .n = width,
-                                       .k = cells,
-                                       .a = a,
-                                       .lda = m,
-                                       .b = b,
-                                       .ldb = ldb,
-                                       .c = gw,
-                                       .ldc = ldc,
-                                       .add = true});
+    heed_gemm g = heed__gemm_of(m, width, cells, a, m, b, ldb, gw, ldc);
+    g.add = true;
+    heed__grad_product(n, &g);
 }
 
 /* For a probe: the gradient of the weights of step t, through the context computed from them. */
@@ -433,18 +415,14 @@ static void probed_weights(const heed_kernels *k, const pass_back *p, int t, int
     const heed_node *n = p->n;
     const sizes *z = p->z;
     heed_real *g = n->kept[0]->wants_grad ? n->kept[0]->g : NULL;
-    for (int r = from; g && r < to; r++)
-        k->gemm(k,
-                &(heed_gemm){
-                    .m = z->len,
-                    .n = 1,
-                    .k = z->context,
-                    .a = n->in[VALUES]->x + (size_t)r * (size_t)z->len * (size_t)z->context,
-                    .lda = z->context,
-                    .b = p->g->gc + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->context,
-                    .ldb = 1,
-                    .c = g + ((size_t)r * (size_t)z->steps + (size_t)t) * (size_t)z->len,
-                    .ldc = 1});
+    for (size_t r = (size_t)from; g && r < (size_t)to; r++) {
+        size_t len = (size_t)z->len, context = (size_t)z->context,
+               at = r * (size_t)z->steps + (size_t)t;
+        heed_gemm product =
+            heed__gemm_of(z->len, 1, z->context, n->in[VALUES]->x + r * len * context, z->context,
+                          p->g->gc + at * context, 1, g + at * len, 1);
+        k->gemm(k, &product);
+    }
 }
 
 /* The gradient of the context: what later ops and the gates of this step made of it. */
@@ -455,16 +433,10 @@ static void context_back(const heed_kernels *k, const pass_back *p, const heed_c
     for (int r = 0; r < j->rows; r++)
         memcpy(gc + (size_t)r * ldgc, j->gy + (size_t)r * j->ldafter + z->states,
                width * sizeof *gc);
-    k->gemm(k, &(heed_gemm){.m = j->rows,
-                            .n = z->context,
-                            .k = z->gates,
-                            .a = j->gx,
-                            .lda = (int)j->ldx,
-                            .b = p->n->in[W_IN]->x + z->in,
-                            .ldb = z->in + z->context,
-                            .c = gc,
-                            .ldc = (int)ldgc,
-                            .add = true});
+    heed_gemm g = heed__gemm_of(j->rows, z->context, z->gates, j->gx, (int)j->ldx,
+                                p->n->in[W_IN]->x + z->in, z->in + z->context, gc, (int)ldgc);
+    g.add = true;
+    k->gemm(k, &g);
 }
 
 static void step_back(const heed_kernels *k, const pass_back *p, int s, int from, int to) {
@@ -521,16 +493,10 @@ static void input_weights(heed_node *n, const sizes *z, const gradients *g) {
     weight_grad(n, z->gates, g->gx, n->y->x + z->states, z->context, z->out, cells,
                 gw ? gw + z->in : NULL, row);
     if (!gy) return;
-    n->k->gemm(n->k, &(heed_gemm){.m = cells,
-                                  .n = z->in,
-                                  .k = z->gates,
-                                  .a = g->gx,
-                                  .lda = z->gates,
-                                  .b = n->in[W_IN]->x,
-                                  .ldb = row,
-                                  .c = gy,
-                                  .ldc = z->in,
-                                  .add = add});
+    heed_gemm to_y =
+        heed__gemm_of(cells, z->in, z->gates, g->gx, z->gates, n->in[W_IN]->x, row, gy, z->in);
+    to_y.add = add;
+    n->k->gemm(n->k, &to_y);
 }
 
 static void sum_into(heed_node *n, int input, const heed_real *x, size_t rows, int width) {

@@ -166,40 +166,13 @@ static void block(heed_node *n, const layer_state *s, int from, int rows, heed_r
     int in = s->width, classes = s->of.c;
     size_t at = (size_t)from * (size_t)in;
     const heed_real *x = copy ? copy : n->in[X]->x + at;
-    heed_gemm logits = {.m = rows,
-                        .n = classes,
-                        .k = in,
-                        .a = x,
-                        .lda = in,
-                        .b = w->x,
-                        .ldb = in,
-                        .tb = true,
-                        .c = z,
-                        .ldc = classes,
-                        .bias = b ? b->x : NULL,
-                        .bf16 = n->training};
-    heed_gemm to_w = {.m = classes,
-                      .n = in,
-                      .k = rows,
-                      .a = z,
-                      .lda = classes,
-                      .b = x,
-                      .ldb = in,
-                      .c = s->g[W],
-                      .ldc = in,
-                      .add = from > 0,
-                      .bf16 = n->training,
-                      .gradient = true};
-    heed_gemm to_x = {.m = rows,
-                      .n = in,
-                      .k = classes,
-                      .a = z,
-                      .lda = classes,
-                      .b = w->x,
-                      .ldb = in,
-                      .ldc = in,
-                      .bf16 = n->training,
-                      .gradient = true};
+    heed_gemm logits = heed__gemm_of(rows, classes, in, x, in, w->x, in, z, classes);
+    heed_gemm to_w = heed__gemm_of(classes, in, rows, z, classes, x, in, s->g[W], in);
+    heed_gemm to_x = heed__gemm_of(rows, in, classes, z, classes, w->x, in, NULL, in);
+    logits.tb = true, logits.bias = b ? b->x : NULL;
+    to_w.add = from > 0;
+    to_w.gradient = to_x.gradient = true;
+    logits.bf16 = to_w.bf16 = to_x.bf16 = n->training;
     heed_xent_job entropy = s->of;
     entropy.rows = (size_t)rows;
     entropy.labels = s->label + from;
