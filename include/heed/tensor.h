@@ -21,6 +21,7 @@ struct heed_tensor {
     bool wants_grad;      /* backward propagates through it */
     const char *name;     /* a parameter's full name; NULL for others */
     heed_node *node; /* the node that computed it in this step; NULL: it is an input or parameter */
+    char made_by[40]; /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
 };
 
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */

@@ -89,7 +89,6 @@ typedef struct {
     heed_adapter *adapter; /* parameters: computes what ops read instead of x; NULL: x itself */
     const void *owner;     /* the recording that owns it; NULL: a store */
     uint64_t begun;        /* the step of that recording that made it */
-    char made_by[40];      /* op and layer, truncated to fit: "matmul at head"; "" for inputs */
 } heed__tensor;
 static inline heed__tensor *heed__of(const heed_tensor *x) { return (heed__tensor *)(uintptr_t)x; }
 

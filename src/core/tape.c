@@ -162,7 +162,7 @@ bool heed__tape_owns(const heed__recording *r, const heed_tensor *x, const char 
     return heed__fail_at(r->c, HEED_USAGE, op, name,
                          "%s %s is of %s: expected a tensor of this step; hint: copy its "
                          "values by heed_input",
-                         *heed__of(x)->made_by ? heed__of(x)->made_by : "an input",
+                         *x->made_by ? x->made_by : "an input",
                          heed_shape_text(x, shape, sizeof shape),
                          heed__of(x)->owner == r ? "an earlier step" : "another tape");
 }
@@ -469,7 +469,7 @@ static heed_tensor *run(heed_node *n) {
         return NULL;
     }
     n->y->node = n;
-    sign(n, heed__of(n->y)->made_by, sizeof heed__of(n->y)->made_by);
+    sign(n, n->y->made_by, sizeof n->y->made_by);
     n->y->wants_grad = n->recording;
     heed__profile_node(heed__profile_of(r->c), n);
     if (n->op->forward) n->op->forward(n);
