@@ -17,7 +17,7 @@ typedef struct {
 
 static const synonym commands[] = {
     {" sample chat complete completion continue-text write text-generation samples ", "generate"},
-    {" predict infer inference apply run use ask query prompt ", "generate",
+    {" infer inference apply run use ask query prompt ", "generate",
      "`info RUN` names the task of a run, and with it the command: fill, generate, classify, "
      "translate, caption, reconstruct or embed"},
     {" evaluate evaluation validate validation val test score perplexity accuracy metrics ",
