@@ -346,7 +346,7 @@ static bool note_saturated(attend_view *a, heed_record *r) {
 static bool maps_add(attend_view *a, const heed_inspection *s, heed_record *record, bool whole) {
     program *p = a->p;
     inspect_progress hidden = {p, s->x ? "hidden patch" : "hidden token"}, traced = {p, "gradient"};
-    heed_rollout_add_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
+    heed_rollout_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
                                      .discard = heed_config_real(p->flags, "discard")};
     heed_occlusion_args occlusion = {
         .window = flag_int(p, "window"), .progress = inspect_advance, .user = &hidden};
