@@ -1,4 +1,4 @@
-# heed: make help lists what can be made.
+# heed. Lines that begin with ## are what `make help` prints.
 VERSION  := 0.1.0
 SOVERSION := 0
 CC       ?= gcc
@@ -53,26 +53,13 @@ OPT_serial  := -O2 -g1
 OPT_debug   := -O0 -g
 OPT_mpi     := $(OPT_release) -DHEED_MPI
 OPT      := $(OPT_$(VARIANT))
-# How a shared library is linked. Flags that not every linker of ELF accepts are tried, once. It stays in memory after dlclose: OpenMP's threads,
-# which wait for more work, would go on in code that is gone.
-comma       := ,
-linker_takes = $(shell echo 'int puts(const char *s); int f(void); int f(void) { return puts(""); }' | \
-    $(CC) -shared -fPIC -Wl,--fatal-warnings $(1) -x c - -o $(B)/linker_takes 2>/dev/null && echo '$(1)')
-SHARED_ELF   = $(eval SHARED_ELF := $(foreach f,-Wl$(comma)--no-undefined -Wl$(comma)-Bsymbolic-functions \
-    -Wl$(comma)-z$(comma)nodelete -Wl$(comma)--version-script=$(B)/heed.map,$(call linker_takes,$(f))))$(SHARED_ELF)
+OMP      := $(if $(filter serial fuzz,$(VARIANT)),,$(OPENMP))
+# A shared library stays in memory after dlclose: OpenMP's threads, which wait for more work, would go on in code that is gone.
 ifeq ($(SYSTEM),Darwin)
 SHARED = -dynamiclib -install_name $(LIBDIR)/$(@F) -current_version $(VERSION) -Wl,-exported_symbol,_heed_*
 else
-SHARED = -shared -Wl,-soname,$(@F) $(SHARED_ELF)
+SHARED = -shared -Wl,-soname,$(@F),-Bsymbolic-functions,-z,nodelete,--version-script=$(B)/heed.map
 endif
-OMP_release := $(OPENMP)
-OMP_mpi     := $(OPENMP)
-OMP_f64     := $(OPENMP)
-OMP_asan    := $(OPENMP)
-OMP_ubsan   := $(OPENMP)
-OMP_tsan    := $(OPENMP)
-OMP_debug   := $(OPENMP)
-OMP      := $(OMP_$(VARIANT))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wcast-qual -Wno-missing-field-initializers
 ifdef WERROR
@@ -85,7 +72,7 @@ CFLAGS_ALL   = -std=c11 $(OPT) $(SIZE) $(OMP) $(WARN) -ffp-contract=off -fno-mat
 LIBS         = -ljansson -lutf8proc -lz -lm -lpthread $(MPI_LIBS)
 LDFLAGS_ALL  = $(OPT) $(OPENMP_LINK) $(PACKAGES:%=-L%/lib) $(PACKAGES:%=-Wl,-rpath,%/lib) $(LDFLAGS)
 
-# make MPI=1 builds train/cli/mpi.c too, with the flags that the MPI's own compiler names.
+## make MPI=1       training on several machines by mpirun (docs/training.md)
 ifeq ($(VARIANT),mpi)
 MPICC ?= mpicc
 MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null || $(MPICC) -compile-info 2>/dev/null | tr ' ' '\n' | grep '^-[ID]')
@@ -94,13 +81,7 @@ $(if $(MPI_LIBS),,$(error MPI=1 needs $(MPICC); hint: apt-get install libopenmpi
 endif
 
 MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
-ifneq ($(findstring x86_64,$(MACHINE)),)
-ISAS := generic avx2 avx512
-else ifneq ($(findstring aarch64,$(MACHINE)),)
-ISAS := generic neon
-else
-ISAS := generic
-endif
+ISAS := generic $(if $(findstring x86_64,$(MACHINE)),avx2 avx512) $(if $(findstring aarch64,$(MACHINE)),neon)
 FLAGS_generic := -DHEED_ISA=generic -ffp-contract=off
 FLAGS_avx2    := -DHEED_ISA=avx2 -mavx2 -mfma -ffp-contract=fast
 # Tuned for Intel, loops of products keep the order of their source; gcc's default order costs 2 % of their time.
@@ -111,18 +92,13 @@ B := build/$(VARIANT)
 KERNELS := $(filter-out src/kernels/dispatch.c src/kernels/profile.c,$(wildcard src/kernels/*.c))
 MODEL_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard models/*.c models/*/*.c))
 LIB_OBJ     := $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(wildcard src/*/*.c src/*/*/*.c))) $(foreach i,$(ISAS),$(KERNELS:%.c=$(B)/%.$(i).o)) \
-    $(addprefix $(B)/,op_table.o layer_table.o optim_table.o page_source.o letters.o models.one.o)
+    $(addprefix $(B)/,tables.o page_source.o letters.o models.one.o)
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c $(patsubst src/%,tests/%/*.c,$(wildcard src/*)) tests/models/*.c tests/train/*.c))
-OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
-LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
-OPTIMS := $(filter-out optim settings check clip schedule,$(basename $(notdir $(wildcard src/optim/*.c))))
-space := $(subst ,, )
-
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
 .PHONY: all heed lib program test-program man deps demo test bench wheel parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
+## make             the program ./heed and the libraries it uses
 all: heed
-
 heed: $(B)/heed
 	@ln -sf $< $@
 
@@ -159,25 +135,21 @@ $(B)/%$(SO):
 # Symbols bear the version of the interface; heed__ is shared between the files of the library alone.
 $(B)/heed.map: Makefile
 	@mkdir -p $(@D) && echo 'HEED_$(basename $(VERSION)) { global: heed_[a-z]*; local: *; };' >$@
-# A page of the program and one of each command, by the program itself.
+## make man         the man pages, in build/release/man
 man: $(B)/man/heed.1
 $(B)/man/heed.1: $(B)/heed
 	@rm -rf $(@D) && mkdir -p $(@D)
 	$(call say,MAN $(@D))$< help --man >$@.new && sed -n 's/^\.BR heed\\-\(.*\) (1)/\1/p' $@.new | sed 's/\\-/ /g' | \
 	    while read -r command; do $< help --man $$command >"$(@D)/heed-$$(echo $$command | tr ' ' -).1" || exit 1; done && mv $@.new $@
 
-# The tables of ops, layers and optimizers are the lists of their files: each defines heed_ops_FILE[], heed_layers_FILE[] or heed_FILE.
-# table(header, type, prefix of a name, suffix, function, files)
-table = mkdir -p $(B) && { echo '\#include $(1)'; for f in $(6); do echo "extern const $(2) $(3)$$f$(4);"; done; \
-    echo 'static const $(2) *const table[] = {'; for f in $(6); do echo "    $(if $(4),,&)$(3)$$f,"; done; echo '    NULL};'; \
-    echo 'const $(2) *const *$(5)(void) { return table; }'; } >$@
-$(B)/op_table.c: $(wildcard src/ops/*.c) Makefile
-	@$(call table,<heed/op.h>,heed_op,heed_ops_,[],heed_op_table,$(OPS))
-$(B)/layer_table.c: $(wildcard src/nn/*.c) Makefile
-	@$(call table,<heed/nn.h>,heed_layer_case,heed_layers_,[],heed_layer_table,$(LAYERS))
-$(B)/optim_table.c: $(wildcard src/optim/*.c) Makefile
-	@$(call table,"optim/optim.h",heed_optimizer,heed_,,heed_optimizer_table,$(OPTIMS))
-	@echo 'const char heed__optimizer_names[] = "$(subst $(space),|,$(OPTIMS))";' >>$@
+# The tables of ops, layers and optimizers have what the files of their rooms define: `const TYPE NAME = ...`, or NAME[] for several.
+$(B)/tables.c: src/ops src/nn src/optim $(wildcard src/ops/*.c src/nn/*.c src/optim/*.c) Makefile
+	@mkdir -p $(@D) && { printf '#include %s\n' '<heed/op.h>' '<heed/nn.h>' '"optim/optim.h"' && export LC_ALL=C && \
+	  grep -hE '^const heed_(op|layer_case|optimizer) heed_' src/ops/*.c src/nn/*.c src/optim/*.c | awk '{ print "extern const " $$2 " " $$3 ";"; \
+	    many = sub(/\[]/, "", $$3); rows[$$2] = rows[$$2] (many ? "" : "&") $$3 ", "; if ($$2 == "heed_optimizer") names = names "|" substr($$3, 6) } \
+	    END { for (type in rows) { get = type; sub(/_case/, "", get); print "static const " type " *const " get "_rows[] = {" rows[type] "NULL};"; \
+	      print "const " type " *const *" get "_table(void) { return " get "_rows; }" } \
+	    print "const char heed__optimizer_names[] = \"" substr(names, 2) "\";" }'; } >$@
 # The page's readable sources in parts: the frame with the style sheets (page.css first) up to the data, the scripts
 # (core.js first, each in an element of its own), those of the worked examples, the rest of the frame. All are deflated together into one array of
 # bytes: what gzip writes, less its header of 10.
@@ -201,7 +173,7 @@ $(B)/page_source.c: $(PAGE)/page.html $(PAGE_CSS) $(PAGE_JS) $(PAGE_STEPS) Makef
 # The letters are drawn by a program of the build.
 $(B)/letters.c: .ci/letters.c Makefile | .deps-checked
 	@mkdir -p $(@D)
-	$(call say,DRAW letters)$(CC) -O1 $(if $(STB_DIR),-DHEED_STB_DIR -I$(STB_DIR)) -o $(B)/letters $< -lm && $(B)/letters "$$($(DEPS) --font)" > $@.new && mv $@.new $@
+	$(call say,DRAW letters)$(CC) -O1 $(STB_DIR:%=-I%) -o $(B)/letters $< -lm && $(B)/letters "$$($(DEPS) --font)" > $@.new && mv $@.new $@
 $(B)/%.o: $(B)/%.c
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 $(B)/%.o: %.c | .deps-checked
@@ -214,8 +186,7 @@ ifneq ($(filter release mpi,$(VARIANT)),)
 # Compares pictures byte by byte.
 $(B)/src/data/image/mirror.o: SIZE := -O3
 # What the vectors do is written out, so that more than -O2 adds mainly size.
-$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -fno-tree-vectorize \
-    $(call compiler_takes,-fno-tree-loop-distribute-patterns)
+$(foreach k,$(KERNELS),$(foreach i,avx2 avx512,$(B)/$(k:.c=.$(i).o))): SIZE := -fno-tree-vectorize
 # The program only talks, and -Og compiles in little more than half of the time.
 $(B)/train/%.o: SIZE := -Og
 endif
@@ -250,29 +221,45 @@ DEPS := CC="$(CC)" CPPFLAGS="$(PACKAGES:%=-I%/include) $(CPPFLAGS)" STB_DIR="$(S
 # Headers and the font that are missing are named before anything is compiled; only `make deps` installs.
 .deps-checked: .ci/deps
 	@$(DEPS) --check && touch $@
+## make deps        installs the system packages needed, or names them
 deps:
 	@$(DEPS) && echo "what heed needs is installed"
 
-f64 asan ubsan tsan serial debug:
+## make f64         the unit tests in double precision, with the exact gradient check
+## make asan ubsan tsan   the unit tests under a sanitizer
+## make serial      the same without OpenMP
+## make debug       the same for a debugger
+f64 asan ubsan serial debug:
 	@$(MAKE) VARIANT=$@ program test-program
 	@ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 build/$@/heed-test
+# gcc's libgomp reports false races: clang with its own OpenMP runtime, of whose synchronisation Archer tells. Without tests of one thread that take half of the time.
+TSAN_TESTS ?= -gradcheck_every -golden_ops -golden_layers -conditions_refuse_the_settings_of_models
+ARCHER := $(lastword $(wildcard /usr/lib/llvm-*/lib/libarcher.so))
+tsan:
+	$(if $(ARCHER),,@echo "skip    tsan: no clang OpenMP runtime with Archer here"; echo "0 passed, 0 failed"; exit)
+	@$(if $(ARCHER),$(MAKE) CC=clang VARIANT=tsan program test-program)
+	@$(if $(ARCHER),OMP_TOOL_LIBRARIES=$(ARCHER) OMP_NUM_THREADS=2 TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 allocator_may_return_null=1" \
+	    build/tsan/heed-test $(TSAN_TESTS))
 
+## make test        all tests (4 minutes); ends with "N passed, N failed"
 test:
 	+@sh tests/all.sh
+## make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)
 demo: heed
 	@sh data/demo.sh
+## make bench       training speed of the benchmark workloads
 bench: heed
 	@./heed bench
-# The Python package (docs/python.md) with its libraries.
+## make wheel       the Python package as build/heed_attention-*.whl (docs/python.md)
 wheel: $(B)/libheed.a python/heed/_c.py
 	@rm -f build/heed_attention-*.whl
 	@CC="$(CC)" python3 python/wheel.py $(B) build
-# Helpers of the comparisons with PyTorch and Pillow that tests/parity/README.md tells.
+## make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)
 parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(B)/libheed.a
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
-# A minute per reader, with clang's libFuzzer; tests/fuzz/NAME.dict holds words to begin with.
+## make fuzz        a minute of fuzzing per reader (clang); tests/fuzz/NAME.dict has words to begin with
 FUZZ := $(basename $(notdir $(wildcard tests/fuzz/*.c)))
 FUZZ_SECONDS ?= 60
 fuzz: $(FUZZ:%=fuzz-%)
@@ -290,68 +277,38 @@ fuzz-lib:
 build/fuzz/src/kernels/%.o: OPT := -O1
 build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/list explain/worked explain/equation explain/text kinds/curves)
 
-# What each library's pkg-config file says.
-NEEDS_heed-program := heed
-ABOUT_heed         := A tiny trainable transformer framework with reverse-mode autograd
-ABOUT_heed-program := heed: the program, over any list of models
 # The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
 OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),$(LIBOMP:%=-L%/lib) -lomp,-lgomp))
 # From LIBDIR up to PREFIX: "..", or "../.." if it is PREFIX/lib/MACHINE; nothing if it is elsewhere.
 UP := $(shell echo '$(LIBDIR)' | sed -n 's|^$(PREFIX)/||p' | sed 's|[^/][^/]*|..|g')
-define INSTALL_LIBRARY
-	@install -m 644 $(B)/lib$(1).a $(DESTDIR)$(LIBDIR)
-	@install -m 755 $(B)/lib$(1)$(SO) $(DESTDIR)$(LIBDIR)
-	@ln -sf lib$(1)$(SO) $(DESTDIR)$(LIBDIR)/lib$(1)$(SO_LINK)
-	@sed -e 's|@NAME@|$(1)|g; s|@ABOUT@|$(ABOUT_$(1))|; s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' \
-	    -e 's|@NEEDS@|$(NEEDS_$(1))|; s|@OMP@|$(if $(NEEDS_$(1)),,$(OMP_LIB))|' \
-	    -e 's|@PRIVATE@|$(if $(NEEDS_$(1)),,jansson libutf8proc zlib)|' .ci/heed.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/$(1).pc
-
-endef
-define INSTALL_CMAKE
-	@sed -e 's|@VERSION@|$(VERSION)|; s|@MINOR@|$(basename $(VERSION))|; s|@SO@|$(SO)|; s|@OMP@|$(OMP_LIB)|' \
-	    -e 's|@INCLUDE@|$(if $(UP),$${_heed_lib}/$(UP),$(PREFIX))/include|; s|@PACKAGES@|$(PACKAGES:%=-L%/lib)|' \
-	    .ci/$(1).cmake.in >$(DESTDIR)$(LIBDIR)/cmake/heed/$(1).cmake
-
-endef
+TO = $(DESTDIR)$(LIBDIR)
+FILL = sed -e 's|@VERSION@|$(VERSION)|; s|@MINOR@|$(basename $(VERSION))|; s|@SO@|$(SO)|; s|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|' \
+    -e 's|@INCLUDE@|$(if $(UP),$${_heed_lib}/$(UP),$(PREFIX))/include|; s|@PACKAGES@|$(PACKAGES:%=-L%/lib)|; s|@OMP@|$(OMP_LIB)|'
+## make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib), MANDIR, BASHDIR, ZSHDIR: program, libraries,
+##                  headers, files for pkg-config and CMake, man pages, completion
 install: heed lib man
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/heed $(DESTDIR)$(PREFIX)/include/heed
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/heed $(TO)/pkgconfig $(TO)/cmake/heed $(addprefix $(DESTDIR),$(MANDIR)/man1 $(BASHDIR) $(ZSHDIR))
 	@install -m 755 $(B)/heed $(DESTDIR)$(PREFIX)/bin/heed
 	@install -m 644 include/heed/*.h $(DESTDIR)$(PREFIX)/include/heed
-	@install -d $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR)
 	@install -m 644 $(B)/man/*.1 $(DESTDIR)$(MANDIR)/man1
 	@$(B)/heed completion bash >$(DESTDIR)$(BASHDIR)/heed && $(B)/heed completion zsh >$(DESTDIR)$(ZSHDIR)/_heed
-	$(foreach l,$(LIBRARIES),$(call INSTALL_LIBRARY,$(l)))
-	$(foreach f,heed-config heed-config-version,$(call INSTALL_CMAKE,$(f)))
+	@for l in $(LIBRARIES); do install -m 644 $(B)/lib$$l.a $(TO) && install -m 755 $(B)/lib$$l$(SO) $(TO) && ln -sf lib$$l$(SO) $(TO)/lib$$l$(SO_LINK) || exit 1; done
+	@$(FILL) .ci/heed.pc.in >$(TO)/pkgconfig/heed.pc
+	@sed -e 's/^\(Name.*\)/\1-program/; s/^Requires:/& heed/; s/-lheed/&-program/; /private/d' $(TO)/pkgconfig/heed.pc >$(TO)/pkgconfig/heed-program.pc
+	@for f in heed-config heed-config-version; do $(FILL) .ci/$$f.cmake.in >$(TO)/cmake/heed/$$f.cmake; done
 	@[ -n "$(DESTDIR)" ] || [ $(SYSTEM) != Linux ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig 2>/dev/null || true
 	$(call say,heed $(VERSION) is in $(DESTDIR)$(PREFIX))
+## make uninstall   removes them
 uninstall:
-	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(foreach l,$(LIBRARIES),$(DESTDIR)$(LIBDIR)/pkgconfig/$(l).pc \
-	    $(DESTDIR)$(LIBDIR)/lib$(l).a $(DESTDIR)$(LIBDIR)/lib$(l)$(SO_LINK) $(DESTDIR)$(LIBDIR)/lib$(l)$(SO))
+	@rm -f $(DESTDIR)$(PREFIX)/bin/heed $(foreach l,$(LIBRARIES),$(TO)/pkgconfig/$(l).pc $(TO)/lib$(l).a $(TO)/lib$(l)$(SO_LINK) $(TO)/lib$(l)$(SO))
 	@rm -f $(DESTDIR)$(BASHDIR)/heed $(DESTDIR)$(ZSHDIR)/_heed $(DESTDIR)$(MANDIR)/man1/heed.1 $(DESTDIR)$(MANDIR)/man1/heed-*.1
-	@rm -rf $(DESTDIR)$(PREFIX)/include/heed $(DESTDIR)$(LIBDIR)/cmake/heed
+	@rm -rf $(DESTDIR)$(PREFIX)/include/heed $(TO)/cmake/heed
 
-help:
-	@echo 'make             the program ./heed and the libraries it uses'
-	@echo 'make demo        trains two language models and a classifier of pictures, shows what they attend to (a minute)'
-	@echo 'make test        all tests (4 minutes); ends with "N passed, N failed"'
-	@echo 'make deps        installs the system packages needed, or names them'
-	@echo 'make man         the man pages, in build/release/man'
-	@echo 'make install     to DESTDIR, PREFIX (/usr/local), LIBDIR (PREFIX/lib), MANDIR, BASHDIR, ZSHDIR: program, libraries,'
-	@echo '                 headers, files for pkg-config and CMake, man pages, completion'
-	@echo 'make uninstall   removes them'
-	@echo 'make f64         double precision: the exact gradient check'
-	@echo 'make asan ubsan tsan   the unit tests under a sanitizer'
-	@echo 'make serial      without OpenMP'
-	@echo 'make debug       for a debugger'
-	@echo 'make MPI=1       training on several machines by mpirun (docs/cluster.md)'
-	@echo 'make fuzz        a minute of fuzzing per reader (clang)'
-	@echo 'make wheel       the Python package as build/heed_attention-*.whl (docs/python.md)'
-	@echo 'make bench       training speed of the benchmark workloads'
-	@echo 'make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)'
-	@echo 'make clean       removes what was built'
-	@echo 'CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere), FONT=FILE.ttf, V=1 (whole commands) may be given.'
-
+## make clean       removes what was built
 clean:
 	rm -rf build heed .deps-checked
+## CC=clang, WERROR=1, CFLAGS=..., STB_DIR=FOLDER (stb_image.h elsewhere), FONT=FILE.ttf, V=1 (whole commands) may be given.
+help:
+	@sed -n 's/^## //p' Makefile
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

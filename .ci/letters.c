@@ -2,14 +2,13 @@
  * letters FONT.ttf > letters.c. view/font.c reads it. */
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
-#ifdef HEED_STB_DIR
-#include <stb_truetype.h>
-#else
+#if __has_include(<stb/stb_truetype.h>)
 #include <stb/stb_truetype.h>
+#else
+#include <stb_truetype.h> /* STB_DIR */
 #endif
 
 /* Pixels of the em square, for scale 1 and scale 2 of a label. */
@@ -72,29 +71,16 @@ static void bake(const stbtt_fontinfo *font, int glyph, float scale) {
     stbtt_FreeBitmap(cover, NULL);
 }
 
-static unsigned char *whole_file(const char *path) {
-    FILE *f = fopen(path, "rb");
-    unsigned char *data = NULL;
-    long size = -1;
-    if (f && fseek(f, 0, SEEK_END) == 0) size = ftell(f);
-    if (size > 0) data = malloc((size_t)size);
-    if (data && (fseek(f, 0, SEEK_SET) != 0 || fread(data, (size_t)size, 1, f) != 1)) {
-        free(data);
-        data = NULL;
-    }
-    if (f) fclose(f);
-    return data;
-}
-
 int main(int argc, char **argv) {
+    static unsigned char file[1 << 24];
+    static int codes[GLYPHS];
     stbtt_fontinfo font;
-    unsigned char *file = argc == 2 ? whole_file(argv[1]) : NULL;
-    if (!file || !stbtt_InitFont(&font, file, 0)) {
+    int count = 0;
+    FILE *f = argc == 2 ? fopen(argv[1], "rb") : NULL;
+    if (!f || !fread(file, 1, sizeof file, f) || !stbtt_InitFont(&font, file, 0)) {
         fprintf(stderr, "letters: %s is not a TrueType font\n", argc == 2 ? argv[1] : "nothing");
         return 1;
     }
-    static int codes[GLYPHS];
-    int count = 0;
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
         for (int code = ranges[r].first; code <= ranges[r].last && count < GLYPHS; code++)
             if (stbtt_FindGlyphIndex(&font, code)) codes[count++] = code;
@@ -110,6 +96,5 @@ int main(int argc, char **argv) {
     printf("};\nconst unsigned char heed__letter_bits[] = {\n");
     for (size_t i = 0; i < (used + 7) / 8; i++) printf("%d,%s", bits[i], i % 32 == 31 ? "\n" : "");
     printf("};\n");
-    free(file);
-    return used >= BITS;
+    return fclose(f) != 0 || used >= BITS;
 }

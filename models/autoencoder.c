@@ -3,7 +3,7 @@
  * convolutions: Masci et al. 2011. Masked: the encoder reads the visible patches alone; a small
  * decoder reads its output and, in the place of each hidden patch, a trained vector. He et al.
  * 2022, sec. 3. */
-#include "parts/patches.h"
+#include "parts/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,8 +208,8 @@ static heed_tensor *bottleneck_decode(const bottleneck *m, heed_tape *t, heed_te
 
 /* ---- masked: parameters ---- */
 
-/* A patch less its mean, over sqrt(variance + TINY). */
-static const heed_real TINY = (heed_real)1e-6;
+/* A patch less its mean, over sqrt(variance + LEAST). */
+static const heed_real LEAST = (heed_real)1e-6;
 
 static void decoder_init(masked_patches *m, heed_store *s, const autoencoder_settings *set) {
     const patch_encoder *e = &m->encoder;
@@ -377,7 +377,7 @@ static heed_tensor *masked_picture(const masked_patches *m, heed_tape *t, heed_t
 }
 
 static heed_tensor *masked_target(const masked_patches *m, heed_tape *t, heed_tensor *patches) {
-    return m->norm_target ? heed_layer_norm(t, patches, NULL, NULL, TINY) : patches;
+    return m->norm_target ? heed_layer_norm(t, patches, NULL, NULL, LEAST) : patches;
 }
 
 static heed_tensor *masked_pixels(const masked_patches *m, heed_tape *t, heed_tensor *predicted,
@@ -386,7 +386,7 @@ static heed_tensor *masked_pixels(const masked_patches *m, heed_tape *t, heed_te
     heed_tensor *mean = heed_mean_dim(t, patches, 1);
     heed_tensor *off = heed_sub(t, patches, mean);
     heed_tensor *variance = heed_mean_dim(t, heed_mul(t, off, off), 1);
-    heed_tensor *deviation = heed_sqrt(t, heed_scale(t, variance, 1, TINY));
+    heed_tensor *deviation = heed_sqrt(t, heed_scale(t, variance, 1, LEAST));
     return heed_add(t, heed_mul(t, predicted, deviation), mean);
 }
 

@@ -6,11 +6,7 @@
  * and attends to the grid, softly or hard, or has one dense map of the flattened grid as its fixed
  * context. Xu et al. 2015, sec. 3; Vinyals et al. 2015. Or the decoder is the Transformer's
  * (block_decoder.h). */
-#include "parts/block_decoder.h"
-#include "parts/choose.h"
-#include "parts/convnet.h"
-#include "parts/decoder.h"
-#include "parts/patches.h"
+#include "parts/parts.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,7 @@
 /* cnn.c -- small residual network: a convolution, stages of residual blocks, the mean over
  * positions, a dense layer. Each stage halves the sides and doubles the channels. He et al. 2016,
  * sec. 3.3. */
-#include "parts/choose.h"
-#include "parts/convnet.h"
-#include "parts/image.h"
+#include "parts/parts.h"
 
 typedef struct {
     picture_model base;

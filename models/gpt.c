@@ -1,6 +1,5 @@
 /* gpt.c -- causal language model: GPT-2 by default. Radford et al. 2019, sec. 2.3. */
-#include "parts/choose.h"
-#include "parts/text.h"
+#include "parts/parts.h"
 #include "published/published.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* mlm.c -- masked language model: BERT by default. Devlin et al. 2019, sec. 3. */
-#include "parts/choose.h"
-#include "parts/text.h"
+#include "parts/parts.h"
 #include "published/published.h"
 
 #include <math.h>

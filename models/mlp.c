@@ -1,6 +1,6 @@
 /* mlp.c -- multilayer perceptron on all pixels of a picture: dense layers, each with batch norm,
  * activation and dropout. Rumelhart et al. 1986. */
-#include "parts/image.h"
+#include "parts/parts.h"
 
 #include <stdio.h>
 

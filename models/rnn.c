@@ -5,9 +5,7 @@
  *
  * Bahdanau et al. 2015, sec. 3; without attention the fixed context is the encoder's last state.
  * Cho et al. 2014, sec. 2.2. */
-#include "parts/choose.h"
-#include "parts/decoder.h"
-#include "parts/pair.h"
+#include "parts/parts.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,6 @@
 /* seq2seq.c -- the Transformer: an encoder, and a decoder that attends to it. Vaswani et al. 2017,
  * sec. 3 and fig. 1. */
-#include "parts/block_decoder.h"
-#include "parts/choose.h"
-#include "parts/pair.h"
+#include "parts/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +82,7 @@ static void embeddings(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
     heed_unscope(s);
 }
 
-static void decoder(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
+static void make_decoder(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
     heed_block_args a = heed__stack_block_args(&m->encoder, &set->stack, false);
     heed_norm_args norm = heed__stack_norm_args(&set->stack, m->encoder.width);
     a.cross = a.attn;
@@ -156,7 +154,7 @@ static bool init(void *self, heed_store *s, const void *settings) {
     heed__stack_read(&m->encoder, &set->stack);
     embeddings(m, s, set);
     heed__stack_make(&m->encoder, s, &set->stack, "encoder", false);
-    decoder(m, s, set);
+    make_decoder(m, s, set);
     m->decoder.head = heed__model_head(s, m->decoder.target, set->tie, set->head_bias,
                                        heed__stack_init_or(&m->encoder, "kaiming"));
     return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;

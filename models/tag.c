@@ -1,5 +1,5 @@
 /* tag.c -- token tagger: a label for every token. */
-#include "parts/reader.h"
+#include "parts/parts.h"
 #include "published/published.h"
 
 typedef struct {

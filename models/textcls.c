@@ -1,6 +1,6 @@
 /* textcls.c -- text classifier. Recurrent layers are read at their last state, a transformer
  * encoder or convolutions at the mean of the tokens or at the last one. */
-#include "parts/reader.h"
+#include "parts/parts.h"
 #include "published/published.h"
 
 typedef struct {

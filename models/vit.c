@@ -1,8 +1,6 @@
 /* vit.c -- patches of a picture as the tokens of a transformer: ViT by default. Dosovitskiy et al.
  * 2021, sec. 3.1. */
-#include "parts/choose.h"
-#include "parts/image.h"
-#include "parts/patches.h"
+#include "parts/parts.h"
 #include "published/published.h"
 
 typedef struct {

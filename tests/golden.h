@@ -51,6 +51,10 @@ bool golden_copy(const golden *g, const char *array, heed_real *out, size_t capa
  * the same. */
 void golden_fill(const golden *g);
 
+/* The n numbers of an array of numbers.safetensors, or of another file of tests/golden, in memory
+ * that lives as long as the test. */
+const double *golden_numbers(const char *file, const char *array, size_t n);
+
 /* Element i of an array of F32, F64 or I32. */
 double golden_number(const heed_array *a, size_t i);
 

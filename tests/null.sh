@@ -134,7 +134,6 @@ cat >>"$dir/null.c" <<'C'
     CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));
     CALL(heed_model_data(NULL));
     CALL(heed_config_args(run->config, (int[]){1}, (char *[]){NULL}));
-    CALL(heed_confusion(ctx, (heed_prediction[]){{.label = 7, .predicted = -2}}, 1, 3));
     CALL(heed_generate(run->model, NULL, tape, &(heed_generation){.count = 1}, NULL, NULL));
 C
 printf '    heed_close(ctx);\n    printf("%%d passed, %%d failed\\n", passed, failed);\n    return failed > 0;\n}\n' >>"$dir/null.c"

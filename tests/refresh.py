@@ -2,6 +2,7 @@
 """Replaces what README.md and docs/*.md print by what their commands print now.
 
     make demo && python3 tests/refresh.py [PAGE...] [--long] [--write] [--keep FOLDER]
+    python3 tests/refresh.py docs/figures.md --measure [--only TEXT] [--write]
 
 Runs, in a scratch folder, the blocks marked `sh test`, those that begin with `$ COMMAND`, and with
 --long also those marked `sh long`, which train for minutes. A block without a language is output:
@@ -9,6 +10,9 @@ of its own `$ COMMAND`, of the block of commands before it, or, if text is betwe
 earlier command whose output resembles it most. Each printed line is replaced by the most similar
 line of the output, in order; lines `...` stay. Speeds and times at the end of a line also stay, as
 they are of a quiet machine. Without --write it prints the differences.
+
+--measure runs, in the checkout, only the blocks marked `sh measure` (that have TEXT), and replaces
+the table after each by the table that it prints.
 
 What stays as it is is reported: a line that resembles nothing in the output, a block that no
 command prints, and places where lines are left out without `...`. Pages continue one another:
@@ -167,6 +171,22 @@ def refreshed(page, folder, outputs, long):
     return "\n".join(lines)
 
 
+def measured(page, only):
+    lines = open(page).read().split("\n")
+    for info, first, end in reversed(list(blocks(lines))):
+        command = "\n".join(lines[first:end])
+        if info != "sh measure" or only not in command:
+            continue
+        rows = [line for line in runs(command, ROOT) if line.startswith("|")]
+        start = next(i for i in range(end, len(lines)) if lines[i].startswith("|"))
+        after = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+        if rows:
+            lines[start:after] = rows
+        else:
+            print(f"{page}:{first + 1}: prints no table", file=sys.stderr)
+    return "\n".join(lines)
+
+
 def scratch(keep):
     folder = keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
@@ -184,13 +204,16 @@ def main():
     rest = sorted(set(glob.glob("docs/*.md", root_dir=ROOT)) - set(first))
     p.add_argument("pages", nargs="*", default=first + rest)
     p.add_argument("--long", action="store_true", help="also run what trains for minutes")
+    p.add_argument("--measure", action="store_true", help="only the tables of measurements")
+    p.add_argument("--only", default="", help="with --measure: blocks that have this text")
     p.add_argument("--write", action="store_true", help="change the pages")
     p.add_argument("--keep", help="folder to run in, which is kept")
     a = p.parse_args()
     os.chdir(ROOT)
-    folder, outputs = scratch(a.keep), []
+    folder, outputs = None if a.measure else scratch(a.keep), []
     for page in a.pages:
-        old, new = open(page).read(), refreshed(page, folder, outputs, a.long)
+        old = open(page).read()
+        new = measured(page, a.only) if a.measure else refreshed(page, folder, outputs, a.long)
         if a.write:
             open(page, "w").write(new)
         sys.stdout.writelines(

@@ -63,7 +63,7 @@ typedef struct {
     const heed_store *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
     const heed_start *start;   /* START: what was copied from a run's weights; NULL: nothing */
-    const heed_memory *memory; /* START: the memory that the training will need; else NULL */
+    const heed_memory *memory; /* START, and of heed_train_report: what the training needs */
     const char *note;
 } heed_report;
 

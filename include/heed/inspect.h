@@ -211,6 +211,35 @@ typedef struct {
 bool heed_evaluation_batch(const heed_evaluation *e, uint64_t index, heed_batch *b,
                            heed_score *score);
 
+/* Where the attention of a token of a target should peak: at its own position in the source, at
+ * that position from the end, or inside the field that it writes. */
+typedef enum {
+    HEED_PEAKS_NONE,
+    HEED_PEAKS_DIAGONAL,
+    HEED_PEAKS_ANTI,
+    HEED_PEAKS_FIELDS
+} heed_peaks;
+/* How an evaluation makes targets, of a run that makes them: captions, or translations. */
+typedef struct {
+    heed_generation decode; /* beam and length_penalty; zeros: greedy */
+    size_t most;            /* at most so many inputs; 0: all */
+    heed_text *made;        /* adds "source <tab> target <tab> right targets" for each; or NULL */
+    int by_length;          /* exact targets by the length of the source, this many lengths per row
+                               of a table; 0: no table */
+    heed_peaks peaks;
+    int within; /* of the first two: positions off that are right, too */
+} heed_target_args;
+/* Evaluates the run: adds the answers of all batches to out, and what they are in sum to facts
+ * (NULL: not). how: of targets; NULL: greedily, of all. Call heed_scores_free in any case. */
+bool heed_score_run(const heed_evaluation *e, const heed_target_args *how, heed_scores *out,
+                    heed_facts *facts);
+/* Only makes the targets and compares them with the right ones. */
+bool heed_score_targets(const heed_evaluation *e, const heed_target_args *how, heed_scores *out);
+/* Lets the run make the target of an example, as `how` says: its beam, or its sampling and what
+ * goes with it. The target's tokens, without [SEP], are those of e, and `about` describes them. */
+bool heed_make_target(const heed_run *r, const heed_generation *how, heed_example *e,
+                      heed_generated *about);
+
 /* True if the data that the run at dir, of model m, was trained on is at the path in its settings;
  * call it before evaluating on that data, or resuming. Else false with HEED_DATA. f: the settings;
  * NULL: those of its config.conf. key: "data", or "val", which may be empty. other: the end of the
@@ -297,28 +326,6 @@ typedef struct {
  * right. HEED_USAGE for a model without a grid of patches. Samek et al. 2017, sec. III. Free with
  * heed_record_free. NULL on error. */
 heed_record *heed_ablate_patches(heed_run *r, const heed_patch_ablation_args *args);
-
-/* ---- confusion table of a classifier ---- */
-
-/* The prediction for one item whose label is known. */
-typedef struct {
-    int label, predicted;
-    int rank; /* classes besides the label that are at least as probable as it: 0 is correct. A tie
-                 counts against the label, so rank may be above 0 where predicted is the label */
-    double p, loss; /* p of the predicted class; -log p of the label */
-} heed_prediction;
-/* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
-heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
-/* Counts how often each class was predicted for each label: (classes,classes), rows by label,
- * columns by prediction; others than 0 .. classes - 1 are left out. The caller frees the result
- * with free(). NULL: out of memory. */
-size_t *heed_confusion(heed_ctx *c, const heed_prediction *list, size_t count, int classes);
-/* One class of such a table. */
-typedef struct {
-    size_t count, predicted, correct; /* items of the class, predictions of it, correct ones */
-    double recall, precision;         /* correct / count, correct / predicted; NAN: 0 / 0 */
-} heed_class_score;
-heed_class_score heed_confusion_class(const size_t *confusion, int classes, int label);
 
 /* ---- snapshots: attention on fixed inputs while a model learns ---- */
 

@@ -44,6 +44,61 @@ typedef struct {
     char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
 } heed_question;
 
+/* ---- scores ---- */
+
+/* Sums over evaluation batches; training divides them. */
+typedef struct {
+    double loss, weight;    /* sums of loss * items and of items, which the loss averages over */
+    double correct, total;  /* correct predictions, and all predictions */
+    double top5;            /* predictions whose label is among the five most probable */
+    double bytes;           /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
+    double squares, pixels; /* squared errors of pixels from 0 to 1, and numbers that they sum */
+} heed_score;
+
+/* The prediction for one item whose label is known. */
+typedef struct {
+    int label, predicted;
+    int rank; /* classes besides the label that are at least as probable as it: 0 is correct. A tie
+                 counts against the label, so rank may be above 0 where predicted is the label */
+    double p, loss; /* p of the predicted class; -log p of the label */
+} heed_prediction;
+/* Computes it from a row of logits (classes); the lowest index wins a tie. 0 <= label < classes. */
+heed_prediction heed_prediction_of(const heed_real *logits, int classes, int label);
+/* Adds a prediction to a score. */
+void heed_score_prediction(heed_score *s, const heed_prediction *one, bool correct);
+
+/* What an evaluation has found. heed_scores_free frees its memory. */
+typedef struct {
+    const heed_data *data;
+    heed_score sum;
+    heed_prediction *list;              /* (count): of classes, in the order of the data */
+    size_t count, capacity, *confusion; /* (classes,classes), once described: how often each
+                                            class was predicted, rows by label */
+    heed_entities *entities[2];         /* of tags: by seqeval's default mode, and strictly */
+    size_t made, exact, unended;        /* targets that were made; those that did not end */
+    double log_probability;             /* their sum */
+    heed_bleu bleu;
+    int beam;            /* 0, 1: greedy */
+    int patches, hidden; /* of a picture: those that the model hides, of all */
+} heed_scores;
+void heed_scores_free(heed_scores *s);
+/* BLEU of the targets; NAN if none has four tokens. The name of its tokens: "13a". */
+double heed_scores_bleu(const heed_scores *s, const char **tokens);
+
+/* An input as the data has it, with the targets that are right for it. Zero-initialise but for c of
+ * the texts; heed_item_free. */
+typedef struct {
+    bool unseen;          /* the picture is not to be read */
+    heed_text source;     /* the text; of a picture, the name of its file */
+    heed_picture picture; /* as stored; no pixels: the input is a text */
+    heed_text targets;    /* each ended by a zero byte */
+    size_t count;         /* targets */
+    heed_pair pair;       /* of pairs */
+} heed_item;
+void heed_item_free(heed_item *i);
+
+/* ---- kinds ---- */
+
 /* A kind of data and of what is predicted from it: all that other code knows of it. What is NULL, 0
  * or false does not apply. */
 typedef struct {
@@ -78,6 +133,17 @@ typedef struct {
     /* Lists what is predicted of an input with so many positions: at most one question more than
      * these, in out. Returns their number. NULL: the input itself is predicted, not chosen. */
     int (*ask)(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+    /* How many inputs the training part has, or (val) the part that evaluation reads, and one of
+     * them. NULL: they are only read in batches. */
+    size_t (*inputs)(const heed_data *d, bool val);
+    bool (*input)(const heed_data *d, bool val, size_t index, heed_item *out);
+    const char *made;                           /* "pairs translated": inputs and what is done */
+    heed_images *(*images)(const heed_data *d); /* its pictures */
+    void (*begun)(const heed_data *d, const char *run); /* a run of a training was made */
+    /* Adds the answers of a batch: rows of logits. NULL: the model's loss and metrics are added. */
+    bool (*score)(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
+    /* heed_scores_describe. NULL: the measures of heed_score. */
+    bool (*report)(heed_scores *s, heed_facts *out);
     /* Adds what data holds and what is wrong with it. NULL: how many items the training part has.
      */
     bool (*describe)(const heed_data *d, const heed_config *f, heed_facts *out);
@@ -179,10 +245,10 @@ struct heed_example {
  * longer than the block is cut as in training, with a message. HEED_DATA for a text without tokens,
  * or another one longer than the block. */
 bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_example *out);
-/* Reads the target of a pair: a text, or n generated tokens, followed by [SEP] if `ended`. */
+/* Reads the target of a pair: a text, followed by [SEP]. */
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out);
-bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
-                       heed_example *out);
+/* Makes a target of tokens that were generated readable again: [SEP] follows if it `ended`. */
+bool heed_example_made(const heed_reader *r, bool ended, heed_example *out);
 /* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA if
  * there are none, or more than the block. */
 bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);

@@ -8,15 +8,6 @@
 
 HEED_EXPORT_BEGIN
 
-/* Sums over evaluation batches; training divides them. */
-typedef struct {
-    double loss, weight;    /* sums of loss * items and of items, which the loss averages over */
-    double correct, total;  /* correct predictions, and all predictions */
-    double top5;            /* predictions whose label is among the five most probable */
-    double bytes;           /* bytes of the predicted text: bits per byte = loss / ln 2 / bytes */
-    double squares, pixels; /* squared errors of pixels from 0 to 1, and numbers that they sum */
-} heed_score;
-
 /* One batch of inputs as tensors on the tape; NULL: absent. */
 typedef struct {
     heed_tensor *x; /* ids (B,T) of texts and sources, pixels (B,H,W,channels), or dense numbers */

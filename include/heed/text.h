@@ -190,6 +190,7 @@ typedef enum {
     HEED_FACT,         /* a line with a label; "": it goes on from the line before */
     HEED_FACT_HEADING, /* of a list or a table that follows */
     HEED_FACT_ITEM,    /* a line of a list: one text, maybe long, cut to the terminal */
+    HEED_FACT_MATRIX,  /* a text about a table of counts: the ROWs after it, and as many columns */
     HEED_FACT_COLUMNS, /* of a table: the heading of its names, and of its cells, between tabs */
     HEED_FACT_ROW      /* a name and its cells, between tabs */
 } heed_fact_kind;
@@ -210,6 +211,15 @@ typedef struct {
 /* False: out of memory. */
 bool heed_fact_add(heed_facts *f, heed_fact_kind kind, const char *label, const char *format, ...)
     HEED_PRINTF(4, 5);
+/* Adds a member of the object and, unless value is not finite or format NULL, a line with it. */
+bool heed_fact_number(heed_facts *f, const char *key, const char *label, double value,
+                      const char *format);
+/* Adds the share right / all with its interval, as KEY and KEY_95, and a line in percent that ends
+ * with `after` (NULL: no line). Without any, null. */
+bool heed_fact_share(heed_facts *f, const char *key, const char *label, double right, double all,
+                     const char *after);
+/* The 95 % confidence interval of the share right / all. Wilson 1927. */
+void heed_share_interval(double right, double all, double *low, double *high);
 void heed_facts_free(heed_facts *f);
 
 HEED_EXPORT_END

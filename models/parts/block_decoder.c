@@ -1,6 +1,6 @@
 /* block_decoder.c -- the Transformer's decoder over a complete target and token by token. Vaswani
  * et al. 2017, sec. 3.1. */
-#include "block_decoder.h"
+#include "parts.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* choose.c -- settings of language models by the text: sentences apart, or windows of a text. What
- * they reach compared with a search is in docs/defaults.md. */
-#include "choose.h"
+ * they reach compared with a search is in docs/figures.md. */
+#include "parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* common.c -- code shared by all models: settings, heads, scores of predictions. */
-#include "common.h"
+#include "parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* convnet.c -- a small residual network from a picture to a grid of features. He et al. 2016,
  * sec. 3.3. */
-#include "convnet.h"
+#include "parts.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* decoder.c -- the recurrent decoder of rnn and caption: its parameters, its steps over a complete
  * target and one by one. Bahdanau et al. 2015, sec. 3; Xu et al. 2015, sec. 3.1. */
-#include "decoder.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* image.c -- code shared by the picture models: from a batch to a loss. */
-#include "image.h"
+#include "parts.h"
 
 const heed_option heed__picture_options[] = {
     HEED_ROW(picture_settings, size, "image-size", "0", .max = 4096,

@@ -1,5 +1,5 @@
 /* pair.c -- code shared by the pair models: from a batch to a loss. */
-#include "pair.h"
+#include "parts.h"
 
 const heed_option heed__pair_options[] = {
     HEED_ROW(pair_settings, tokens.block, "block", "64", .min = 2, .max = MODEL_STEPS,

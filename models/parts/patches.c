@@ -1,6 +1,6 @@
 /* patches.c -- a picture as a sequence of patches through a transformer's encoder. Dosovitskiy et
  * al. 2021, sec. 3.1. */
-#include "patches.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* reader.c -- a text encoder: a stack of blocks, recurrent layers, or convolutions. */
-#include "reader.h"
+#include "parts.h"
 
 const heed_option heed__reader_options[] = {
     HEED_ROW(reader_settings, encoder, "encoder", "attention", .choices = "rnn|attention|conv",

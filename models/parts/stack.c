@@ -1,5 +1,5 @@
 /* stack.c -- the stack of transformer blocks. Vaswani et al. 2017, sec. 3.1. */
-#include "stack.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdio.h>

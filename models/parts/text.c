@@ -1,6 +1,6 @@
 /* text.c -- the embedding of tokens, and the transformer on tokens shared by the language models.
  */
-#include "text.h"
+#include "parts.h"
 
 const heed_option heed__text_options[] = {
     HEED_ROWS(text_settings, tokens, heed__token_options, ""),

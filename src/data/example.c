@@ -54,10 +54,16 @@ static void warn_of_unknown(const heed_reader *r, const heed_tokenizer *t, const
 
 /* ---- sequences ---- */
 
-static void free_sequence(heed_sequence *s) {
-    for (size_t i = 0; s->labels && i < s->tokens.count; i++) heed__free(s->labels[i]);
+static void free_labels(heed_sequence *s) { /* they end with NULL */
+    for (size_t i = 0; s->labels && s->labels[i]; i++) heed__free(s->labels[i]);
     heed__free(s->labels);
     heed__free(s->special);
+    s->labels = NULL;
+    s->special = NULL;
+}
+
+static void free_sequence(heed_sequence *s) {
+    free_labels(s);
     heed_tokens_free(&s->tokens);
     *s = (heed_sequence){0};
 }
@@ -290,12 +296,10 @@ bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_
     return finish_target(r, true, &out->target);
 }
 
-bool heed_example_made(const heed_reader *r, const int32_t *ids, size_t n, bool ended,
-                       heed_example *out) {
-    if (!r || heed__stopped(r->c) || !r->tokenizer || !out || (n && !ids)) return false;
-    free_sequence(&out->target);
-    out->target.tokens.c = r->c;
-    return put_ids(ids, n, &out->target.tokens) && finish_target(r, ended, &out->target);
+bool heed_example_made(const heed_reader *r, bool ended, heed_example *out) {
+    if (!r || heed__stopped(r->c) || !r->tokenizer || !out) return false;
+    free_labels(&out->target);
+    return finish_target(r, ended, &out->target);
 }
 
 /* ---- pictures ---- */

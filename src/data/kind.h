@@ -38,6 +38,31 @@ static inline double heed__percent(size_t part, size_t all) {
     return all ? 100 * (double)part / (double)all : 0;
 }
 
+/* ---- scores (scores.c) ---- */
+
+/* Counts how often each class was predicted for each label: (classes,classes), rows by label,
+ * columns by prediction; others than 0 .. classes - 1 are left out. The caller frees the result
+ * with free(). NULL: out of memory. */
+size_t *heed__confusion(heed_ctx *c, const heed_prediction *list, size_t count, int classes);
+/* One class of such a table. */
+typedef struct {
+    size_t count, predicted, correct; /* items of the class, predictions of it, correct ones */
+    double recall, precision;         /* correct / count, correct / predicted; NAN: 0 / 0 */
+} heed__class_score;
+heed__class_score heed__confusion_class(const size_t *confusion, int classes, int label);
+
+/* Adds what an evaluation has found. */
+bool heed__scores_describe(heed_scores *s, const heed_data_kind *kind, heed_facts *out);
+/* Members `score` and `report` of kinds with labels; texts: NULL of pictures. */
+bool heed__score_classes(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
+bool heed__score_tags(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
+bool heed__report_classes(heed_scores *s, const heed_pairs *texts, heed_facts *out);
+/* Of kinds with targets. */
+bool heed__report_targets(const heed_scores *s, const heed_pairs *pairs, heed_facts *out);
+/* Of entities, by both modes (entities.c): lines, then the table of their types. */
+void heed__report_entities(heed_entities *const e[2], heed_facts *out);
+void heed__table_entities(heed_entities *e, heed_facts *out);
+
 /* ---- settings of tables ---- */
 
 #define HEED__COLUMNS(which, group)                                                                \

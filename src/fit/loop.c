@@ -73,7 +73,11 @@ static void add_train_row(heed_training *t) {
 }
 
 heed_report heed_train_report(const heed_training *t) {
-    return t ? heed__report_of(t, HEED_FIT_STEP) : (heed_report){.event = HEED_FIT_STEP};
+    heed_report r = {.event = HEED_FIT_STEP};
+    if (!t) return r;
+    r = heed__report_of(t, HEED_FIT_STEP);
+    r.memory = &t->memory;
+    return r;
 }
 
 heed_fit_result heed_train_result(const heed_training *t) {

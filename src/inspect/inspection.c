@@ -295,33 +295,10 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     return set_title(s, title) && ask_all(s) && heed_ctx_status(r->c) == HEED_OK;
 }
 
-/* Generates a target from a source or picture: the most probable token at each step. */
+/* The most probable token at each step. */
 static bool make_target(const heed_run *r, const heed_reader *how, heed_example *e) {
-    if (!r->model->steps)
-        return heed_fail(r->c, HEED_USAGE,
-                         "the target is missing: model %s does not generate output step by step: "
-                         "expected one with the source",
-                         r->model->name);
-    heed_specials x = heed_tokenizer_specials(r->tokenizer);
     heed_generated made;
-    heed_generation a = {.source = e->text.tokens.ids,
-                         .source_count = e->text.tokens.count,
-                         .picture = e->x,
-                         .picture_size = e->transform.size,
-                         .picture_channels = e->transform.channels,
-                         .prompt = &x.cls,
-                         .prompt_count = 1,
-                         .has_end = true,
-                         .end = x.sep};
-    int32_t never[4];
-    a.never = never;
-    a.never_count = heed_never(r->tokenizer, x.sep, never);
-    int32_t *ids =
-        heed__alloc_array(r->c, (size_t)heed_config_int(r->config, "block"), sizeof *ids);
-    bool ok = ids && heed_generate(r->model, r->self, r->tape, &a, ids, &made) &&
-              heed_example_made(how, ids, (size_t)made.count, made.ended, e);
-    heed__free(ids);
-    return ok;
+    return heed_make_target(r, NULL, e, &made) && heed_example_made(how, made.ended, e);
 }
 
 bool heed_inspection_text(heed_inspection *s, heed_run *r, const char *text, size_t n,

@@ -69,48 +69,27 @@ static bool add_row(heed_snapshots *s, size_t index) {
     return ok;
 }
 
-static bool add_pair(heed_snapshots *s, size_t index) {
-    heed_pair pair;
-    heed_text target = {.c = s->c};
-    bool both = s->data->kind->target;
-    if (!heed_pairs_get(s->data->batches, !s->data->no_val, index, &pair)) return false;
-    bool ok = (!both || heed_text_put(&target, pair.target, pair.target_n)) &&
-              add_text(s, pair.source, pair.source_n, both ? target.s : NULL);
-    heed_text_free(&target);
-    return ok;
-}
-
-static heed_part part_of(const heed_snapshots *s) {
-    return s->data->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
-}
-
-static bool add_picture(heed_snapshots *s, size_t index) {
-    int label;
-    const char *name = "";
-    heed_picture *to = &s->picture[s->items];
-    if (!heed_images_get(s->data->batches, part_of(s), index, to, &label, &name)) return false;
-    snprintf(s->name[s->items++], sizeof s->name[0], "%.150s", name);
-    return true;
-}
-
 /* Sets the caption of the next item. */
-static bool put_caption(heed_snapshots *s, const char *text, size_t n) {
+static bool put_caption(heed_snapshots *s, const char *text) {
     heed_text *to = &s->caption[s->items];
     to->c = s->c;
-    return text && heed_text_put(to, text, n) && heed_text_put(to, "", 1);
+    return heed_text_put(to, text, strlen(text)) && heed_text_put(to, "", 1);
 }
 
-/* A picture and its first caption. */
-static bool add_captioned(heed_snapshots *s, size_t index) {
-    heed_captioned found;
-    heed_captions *k = s->data->batches;
-    bool val = !s->data->no_val;
-    size_t n;
-    if (!heed_captions_get(k, val, index, &found, &s->picture[s->items])) return false;
-    snprintf(s->name[s->items], sizeof s->name[0], "%.150s", found.path);
-    const char *caption = heed_captions_text(k, val, index, 0, &n);
-    bool ok = put_caption(s, caption, n);
-    s->items++;
+/* An input as the data has it, with its first target. */
+static bool add_input(heed_snapshots *s, size_t index) {
+    const heed_data *d = s->data;
+    heed_item item = {.source = {.c = s->c}, .targets = {.c = s->c}};
+    bool ok = d->kind->input(d, !d->no_val, index, &item);
+    if (ok && item.picture.pixels) {
+        s->picture[s->items] = item.picture;
+        item.picture = (heed_picture){0};
+        snprintf(s->name[s->items], sizeof s->name[0], "%.150s", item.source.s);
+        ok = !item.count || put_caption(s, item.targets.s);
+        s->items++;
+    } else if (ok)
+        ok = add_text(s, item.source.s, item.source.n, item.count ? item.targets.s : NULL);
+    heed_item_free(&item);
     return ok;
 }
 
@@ -124,7 +103,7 @@ static bool add_file(heed_snapshots *s, const char *path) {
 /* "source TAB target" for models of pairs, "file TAB caption" for those of captions. */
 static bool add_given(heed_snapshots *s, const char *given) {
     const char *tab = strchr(given, '\t');
-    bool pictures = s->data->kind->pictures;
+    bool pictures = s->data->kind->images;
     if (!s->data->kind->target)
         return pictures ? add_file(s, given) : add_text(s, given, strlen(given), NULL);
     if (!tab)
@@ -133,8 +112,7 @@ static bool add_given(heed_snapshots *s, const char *given) {
                                   : "a source, a tab and its target");
     if (pictures) {
         heed_text path = {.c = s->c};
-        bool ok = put_caption(s, tab + 1, strlen(tab + 1)) &&
-                  heed_text_put(&path, given, (size_t)(tab - given)) &&
+        bool ok = put_caption(s, tab + 1) && heed_text_put(&path, given, (size_t)(tab - given)) &&
                   add_file(s, path.s ? path.s : "");
         heed_text_free(&path);
         return ok;
@@ -143,28 +121,15 @@ static bool add_given(heed_snapshots *s, const char *given) {
 }
 
 static bool read_items(heed_snapshots *s, const heed_snapshots_args *a) {
-    void *batches = s->data->batches;
-    bool (*add)(heed_snapshots *, size_t) = add_pair, ok = true;
+    const heed_data *d = s->data;
     size_t items = a->items > 0 ? (size_t)a->items : 1, most;
+    bool ok = true;
     if (a->input && *a->input) return add_given(s, a->input);
-    const heed_data_kind *kind = s->data->kind;
-    if (!kind->tables) {
-        add = add_row;
-        most = (size_t)heed_corpus_eval_batches(batches, 1);
-    } else if (kind->pictures && !kind->target) {
-        add = add_picture;
-        most = heed_images_count(batches, part_of(s), -1);
-    } else if (kind->pictures) {
-        const heed_captions_info *about = heed_captions_about(batches);
-        add = add_captioned;
-        most = s->data->no_val ? about->pictures : about->val_pictures;
-    } else {
-        const heed_pairs_info *about = heed_pairs_about(batches);
-        most = s->data->no_val ? about->pairs : about->val_pairs;
-    }
+    most = d->kind->inputs ? d->kind->inputs(d, !d->no_val) : (size_t)d->kind->eval_batches(d, 1);
     if (items > HEED_SNAPSHOT_ITEMS) items = HEED_SNAPSHOT_ITEMS;
     for (size_t i = 0; ok && i < items && i < most; i++)
-        ok = add(s, i) || heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
+        ok = (d->kind->input ? add_input : add_row)(s, i) ||
+             heed_fail(s->c, HEED_DATA, "no input for snapshots: item %zu", i + 1);
     return ok;
 }
 
@@ -180,7 +145,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
     if (!m || !d || heed__stopped(d->c) || !a || !a->run) return NULL;
     if (a->count < 1)
         heed_fail(d->c, HEED_USAGE, "`snapshots` %" PRId64 ": expected at least 1", a->count);
-    if (!d->kind->lines && !d->kind->pictures)
+    if (!d->tokenizer && !d->kind->images)
         heed_fail(d->c, HEED_USAGE,
                   "`snapshots`: model %s reads numbers: expected a model of texts or pictures",
                   m->name);

@@ -55,5 +55,7 @@ void fail_each(alloc_job job, known_places *known, void (*check)(bool ok, const 
     snprintf(what, sizeof what, "%s: %ld of %ld failed allocations ended in an error (of %ld)",
              job.name, errors, tried, calls);
     printf("%s\n", what);
-    check(tried > 5 && errors * 10 >= tried * 9, what);
+    /* Asking where a thread's stack lies, a context goes on without an answer: eight allocations.
+     */
+    check(tried > 5 && tried - errors <= tried / 10 + 8, what);
 }

@@ -21,7 +21,8 @@ hides "test part"
 
 # Evaluation: the error, the codes as points and as numbers.
 ok eval code --code codes.png --csv codes.csv
-says "code on idx, test part: 30 pictures"
+says "idx, test part"
+says "pictures     30"
 says "mean squared error, of pixels from 0 to 1"
 says "wrote codes.png"
 holds test -s codes.png
@@ -37,7 +38,7 @@ holds awk -v e="$found" 'BEGIN { exit !(e > 0.001 && e < 0.022) }'
 run eval code --csv nowhere/codes.csv
 status 1
 ok eval code idx --part val
-says "validation part: 10 pictures"
+says "pictures     10"
 
 # Hidden patches: the same in every call, another share, nothing hidden where attention is shown.
 ok train autoencoder idx -o masked $MASKED --steps 20

@@ -120,22 +120,6 @@ run train gpt facts.txt --from foreign -o bad --progress none
 refuses 3 "not a run: foreign"
 absent bad
 
-# data/after.sh: both arms, three seeds; a second call only prints.
-COMMAND="after.sh"
-sh "$here/../../data/after.sh" facts.txt others.txt -o after --quick -- --batch 4 --threads 1 >out 2>err </dev/null
-STATUS=$?
-status 0
-holds awk 'NR == 1 { next } $2 > 0 && $3 > 0 && $4 > 0 && $5 > 0 { n++ } END { exit n != 3 || NR != 4 }' out
-cp out first
-sh "$here/../../data/after.sh" facts.txt others.txt -o after --quick >out 2>err </dev/null
-STATUS=$?
-quiet
-holds cmp -s out first
-sh "$here/../../data/after.sh" facts.txt >out 2>err </dev/null
-STATUS=$?
-status 2
-warns "expected two texts"
-
 # Pictures: another size interpolates the positions, the normalisation is the run's, classes are matched by name.
 ${CC:-cc} -std=c11 -o picture "$here/picture.c"
 for n in 1 2 3 4 5 6 7 8; do

@@ -76,27 +76,3 @@ warns "too few different texts"
 make_pairs dates /dev/null/x
 status 1
 warns "/dev/null/x"
-
-# data/labelled.sh: labelled sentences, lines and marks of plain texts.
-labelled() { sh "$here/../../data/labelled.sh" "$@" >out 2>err; STATUS=$?; }
-printf 'The fox ran, and hid!\r\nThe dog "saw it\nthere." Then it slept.\n' >a.txt
-labelled fox=a.txt
-status 0
-holds test "$(cat out)" = "$(printf 'fox\tThe fox ran, and hid!\nfox\tThe dog "saw it there."')"
-labelled --lines --each 1 fox=a.txt
-holds test "$(cat out)" = "$(printf 'fox\tThe fox ran, and hid!')"
-for i in 1 2 3 4; do cat a.txt; done >b.txt
-labelled --marks fox=b.txt
-holds test "$(cut -d' ' -f1-13 out)" = "the fox ran and hid the dog saw it there then it slept"
-holds test "$(cut -f2 out | cut -d' ' -f1-13)" = "none none comma none end none none none none end none none end"
-labelled fox=missing.txt
-status 2
-warns "cannot read 'missing.txt'"
-labelled fox=.
-status 2
-labelled --lin fox=a.txt
-status 2
-warns "expected NAME=FILE, found '--lin'"
-labelled --each many fox=a.txt
-status 2
-warns "expected a number"

@@ -79,7 +79,8 @@ holds test $KILLS -gt 0
 # Evaluation.
 ok eval run
 quiet
-says "run on idx, test part: 30 pictures"
+says "idx, test part"
+says "of 30 pictures"
 says "accuracy"
 says "top 5"
 says "precision"

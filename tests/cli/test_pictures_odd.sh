@@ -56,14 +56,14 @@ for mode in none json; do
     warns "skipped pictures: 1; the first: broken/red/1.bmp is not a picture"
 done
 ok eval run broken
-says "run on broken: all 15 pictures"
+says "of 15 pictures"
 warns "1 picture cannot be decoded and was skipped"
 run eval run broken --json
 json part all
 run eval run
-says "run on colours, validation part"
+says "colours, validation part"
 run eval run broken --part train
-says "all 15 pictures"
+says "of 15 pictures"
 run eval run broken --strict
 refuses 3 "1.bmp"
 digits_maker

@@ -1,6 +1,6 @@
 /* Decoding: every format right, or refused with the reason. */
 #include "files.h"
-#include "golden/pictures.h"
+#include "golden.h"
 #include "pictures.h"
 
 /* ---- PNG ---- */
@@ -118,46 +118,49 @@ TEST(image_png_written_by_us) {
 
 /* ---- JPEG ---- */
 
-typedef struct {
+/* JPEG files of Pillow's: tests/golden/make_pictures.py. */
+static const struct {
     const char *name;
-    const unsigned char *bytes, *pixels;
-    size_t n;
     int width, height, channels;
-} jpeg_case;
-
-#define JPEG_CASE(name, w, h, c)                                                                   \
-    { #name, jpeg_##name, jpeg_##name##_pixels, sizeof jpeg_##name, w, h, c }
-static const jpeg_case jpegs[] = {JPEG_CASE(baseline, 19, 13, 3), JPEG_CASE(progressive, 18, 11, 3),
-                                  JPEG_CASE(restarts, 40, 10, 1), JPEG_CASE(rgb, 10, 9, 3),
-                                  JPEG_CASE(cmyk, 9, 8, 3),       JPEG_CASE(ycck, 9, 8, 3)};
+} jpegs[] = {{"baseline", 19, 13, 3}, {"progressive", 18, 11, 3}, {"restarts", 40, 10, 1},
+             {"rgb", 10, 9, 3},       {"cmyk", 9, 8, 3},          {"ycck", 9, 8, 3}};
 enum { JPEGS = sizeof jpegs / sizeof *jpegs };
 
-static picture_file jpeg_file(const unsigned char *bytes, size_t n) {
+static picture_file jpeg_file(const char *name) {
     picture_file f = {.n = 0};
-    file_put(&f, bytes, n);
+    char path[96];
+    snprintf(path, sizeof path, "tests/golden/pictures/%s.jpg", name);
+    FILE *in = fopen(path, "rb");
+    unsigned char bytes[4096];
+    CHECK(in != NULL);
+    if (in) file_put(&f, bytes, fread(bytes, 1, sizeof bytes, in));
+    if (in) fclose(in);
     return f;
 }
 
 TEST(image_jpeg_as_libjpeg) {
-    for (const jpeg_case *j = jpegs; j < jpegs + JPEGS; j++) {
-        picture_file f = jpeg_file(j->bytes, j->n);
+    for (int k = 0; k < JPEGS; k++) {
+        picture_file f = jpeg_file(jpegs[k].name);
         heed_picture p;
         CHECK(decode(&f, &p) == HEED_OK);
-        CHECK(p.width == j->width && p.height == j->height && p.channels == j->channels);
-        int n = j->width * j->height * j->channels;
+        CHECK(p.width == jpegs[k].width && p.height == jpegs[k].height &&
+              p.channels == jpegs[k].channels);
+        int n = jpegs[k].width * jpegs[k].height * jpegs[k].channels;
+        const double *pixels =
+            golden_numbers("pictures/expected.safetensors", jpegs[k].name, (size_t)n);
         double sum = 0;
-        for (int i = 0; p.pixels && i < n; i++) sum += abs(p.pixels[i] - j->pixels[i]);
+        for (int i = 0; p.pixels && i < n; i++) sum += fabs(p.pixels[i] - pixels[i]);
         CHECK_CLOSE(sum / n, 0, 1.0);
         heed_picture_free(&p);
     }
 }
 
 TEST(image_jpeg_cut_is_refused) {
-    for (const jpeg_case *j = jpegs; j < jpegs + JPEGS; j++) {
-        picture_file f = jpeg_file(j->bytes, j->n);
+    for (int k = 0; k < JPEGS; k++) {
+        picture_file f = jpeg_file(jpegs[k].name);
         CHECK_CUT(&f);
     }
-    picture_file f = jpeg_file(jpeg_restarts, sizeof jpeg_restarts);
+    picture_file f = jpeg_file("restarts");
     size_t at = f.n; /* the last restart marker and what follows it are lost, the end is not */
     while (at > 2 && !(f.bytes[at - 2] == 0xFF && (f.bytes[at - 1] & 0xF8) == 0xD0)) at--;
     f.n = at - 2;
@@ -167,15 +170,17 @@ TEST(image_jpeg_cut_is_refused) {
 
 /* Whatever a byte becomes: a picture of some size, or a reason. */
 TEST(image_jpeg_any_byte_may_change) {
-    for (const jpeg_case *j = jpegs; j < jpegs + JPEGS; j++)
-        for (size_t i = 2; i < j->n; i++)
+    for (int k = 0; k < JPEGS; k++) {
+        const picture_file whole = jpeg_file(jpegs[k].name);
+        for (size_t i = 2; i < whole.n; i++)
             for (int change = 1; change < 256; change *= 4) {
-                picture_file f = jpeg_file(j->bytes, j->n);
+                picture_file f = whole;
                 heed_picture p;
                 f.bytes[i] ^= (unsigned char)change;
                 CHECK((decode(&f, &p) == HEED_OK) == (p.pixels != NULL));
                 heed_picture_free(&p);
             }
+    }
 }
 
 static size_t find_frame(const picture_file *f) {
@@ -187,7 +192,7 @@ static size_t find_frame(const picture_file *f) {
 }
 
 TEST(image_jpeg_of_other_kinds) {
-    picture_file f = jpeg_file(jpeg_baseline, sizeof jpeg_baseline);
+    picture_file f = jpeg_file("baseline");
     size_t at = find_frame(&f);
     CHECK(at > 0);
     f.bytes[at + 1] = 0xC9;
@@ -202,7 +207,7 @@ TEST(image_jpeg_of_other_kinds) {
     CHECK_REFUSED(&f, "cannot hold 8192 x 8192 pixels");
     memcpy(f.bytes + at + 5, "\x20\1\x20\0", 4);
     CHECK_REFUSED(&f, "is too large");
-    f = jpeg_file(jpeg_cmyk, sizeof jpeg_cmyk);
+    f = jpeg_file("cmyk");
     unsigned char *adobe = memchr(f.bytes, 'A', f.n);
     CHECK(adobe && memcmp(adobe, "Adobe", 5) == 0);
     if (adobe) adobe[0] = 'B';
@@ -243,14 +248,15 @@ static void check_turned(const picture_file *f, int orientation, const heed_pict
 }
 
 TEST(image_exif_turns_upright) {
-    picture_file f = jpeg_file(jpeg_baseline, sizeof jpeg_baseline);
+    picture_file f = jpeg_file("baseline");
+    const picture_file whole = f;
     heed_picture upright;
     CHECK(decode(&f, &upright) == HEED_OK);
     for (int orientation = 1; orientation <= 8; orientation++)
         for (int big = 0; big < 2; big++) {
             picture_file exif = {.n = 0};
             exif_put(&exif, big, (uint32_t)orientation);
-            jpeg_with_exif(&f, jpeg_baseline, sizeof jpeg_baseline, &exif);
+            jpeg_with_exif(&f, whole.bytes, whole.n, &exif);
             check_turned(&f, orientation, &upright);
         }
     heed_picture_free(&upright);
@@ -264,6 +270,7 @@ TEST(image_exif_turns_upright) {
 
 /* Cut anywhere, any byte changed: the picture stands, turned or not. */
 TEST(image_exif_hostile) {
+    const picture_file restarts = jpeg_file("restarts");
     picture_file whole = {.n = 0};
     exif_put(&whole, false, 6);
     for (size_t n = 0; n <= whole.n; n++)
@@ -272,7 +279,7 @@ TEST(image_exif_hostile) {
             exif.n = n;
             if (n) exif.bytes[n - 1] ^= (unsigned char)change;
             heed_picture p;
-            jpeg_with_exif(&f, jpeg_restarts, sizeof jpeg_restarts, &exif);
+            jpeg_with_exif(&f, restarts.bytes, restarts.n, &exif);
             CHECK(decode(&f, &p) == HEED_OK && p.width * p.height == 400);
             heed_picture_free(&p);
         }

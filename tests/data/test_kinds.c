@@ -1,10 +1,12 @@
 #define _DEFAULT_SOURCE /* access */
 /* test_kinds.c -- the kinds of data, opened by settings: what they find, one input of each, and
  * whole training runs by heed_train. */
+#include "data/kind.h"
 #include "images.h"
 
 #include <heed/models.h>
 
+#include <math.h>
 #include <unistd.h>
 
 static heed_ctx *open_kinds(void) { return heed_open(&(heed_options){.seed = 1, .threads = 1}); }
@@ -298,10 +300,11 @@ TEST(kinds_read_a_pair) {
     CHECK_TEXT(e.text.labels[2], "[SEP]");
     CHECK(heed_example_target(&r.how, "voiture rouge", 13, &e) && e.target.tokens.count == 3);
     CHECK_TEXT(e.target.labels[1], "rouge");
-    int32_t made[] = {e.target.tokens.ids[1]};
-    CHECK(heed_example_made(&r.how, made, 1, false, &e) && e.target.tokens.count == 1);
-    CHECK(heed_example_made(&r.how, made, 1, true, &e) && e.target.tokens.count == 2);
-    CHECK(!heed_example_made(&r.how, made, 0, false, &e));
+    e.target.tokens.count = 1; /* as a model made it, without [SEP] */
+    CHECK(heed_example_made(&r.how, false, &e) && e.target.tokens.count == 1);
+    CHECK(heed_example_made(&r.how, true, &e) && e.target.tokens.count == 2);
+    e.target.tokens.count = 0;
+    CHECK(!heed_example_made(&r.how, false, &e));
     heed_clear(c);
     CHECK(!heed_example_text(&r.how, "red red red red", 15, &e));
     CHECK_HAS(heed_ctx_error(c), "5 tokens with [SEP], the model accepts 4");
@@ -538,5 +541,37 @@ TEST(kinds_train_refuses_what_is_wrong) {
     heed_train(c, &a);
     CHECK_HAS(heed_ctx_error(c), "whose folders are classes");
     heed_clear(c);
+    CLOSE(c);
+}
+
+TEST(confusion_counts_predictions) {
+    heed_ctx *c = heed_open(NULL);
+    const heed_real rows[][3] = {{2, 1, 0}, {0, 1, 1}, {0, 0, 3}, {5, 0, 0}};
+    const int labels[] = {0, 2, 2, 1};
+    heed_prediction list[4];
+    for (int i = 0; i < 4; i++) list[i] = heed_prediction_of(rows[i], 3, labels[i]);
+    CHECK(list[0].predicted == 0 && list[0].rank == 0);
+    CHECK(list[1].predicted == 1 && list[1].rank == 1); /* a tie: the lowest index */
+    CHECK(list[3].predicted == 0 && list[3].rank == 2);
+    double sum = exp(2.0) + exp(1.0) + 1;
+    CHECK_CLOSE(list[0].p, exp(2.0) / sum, 1e-12);
+    CHECK_CLOSE(list[3].loss, log(exp(5.0) + 2), 1e-12);
+    size_t *table = heed__confusion(c, list, 4, 3);
+    const size_t expected[] = {1, 0, 0, 1, 0, 0, 0, 1, 1};
+    CHECK(table && memcmp(table, expected, sizeof expected) == 0);
+    heed__class_score s = heed__confusion_class(table, 3, 0),
+                      two = heed__confusion_class(table, 3, 2);
+    CHECK(s.count == 1 && s.predicted == 2 && s.correct == 1);
+    CHECK_CLOSE(s.precision, 0.5, 0);
+    CHECK_CLOSE(two.recall, 0.5, 0);
+    free(table);
+    heed_prediction none[] = {{.label = 0, .predicted = 0}};
+    table = heed__confusion(c, list, 4, 2); /* those of the third class are left out */
+    CHECK(table && table[0] == 1 && table[1] == 0 && table[2] == 1 && table[3] == 0);
+    free(table);
+    CHECK(heed_prediction_of(rows[0], 3, 3).label == 3 && heed_prediction_of(NULL, 3, 1).p == 0);
+    table = heed__confusion(c, none, 1, 2);
+    CHECK(isnan(heed__confusion_class(table, 2, 1).recall));
+    free(table);
     CLOSE(c);
 }

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/pictures.h: small JPEG files made by Pillow with what libjpeg decodes of them, and
+"""Writes tests/golden/pictures: small JPEG files made by Pillow, and in expected.safetensors what libjpeg decodes of them and
 pictures resized by PyTorch.
 
-    python3 tests/golden/make_pictures.py > tests/golden/pictures.h
+    python3 tests/golden/make_pictures.py
 
 The picture is (x 23 + y 31 + c 70) % 256, smooth in the JPEG ones: 128 + 100 sin((x + 2 y)/5 + c).
 """
 import io
+import os
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from PIL import Image
+from golden import save
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pictures")
 
 JPEGS = [
     # name, width, height, mode, how it is saved
@@ -30,13 +34,6 @@ def smooth(width, height, channels):
     return np.uint8(np.rint(128 + 100 * np.sin((x + 2 * y) / 5 + c)))
 
 
-def table(kind, name, values, digits="{}"):
-    print(f"static const {kind} {name}[] = {{")
-    for i in range(0, len(values), 16):
-        print("    " + " ".join(digits.format(v) + "," for v in values[i:i + 16]))
-    print("};")
-
-
 def jpegs():
     for name, width, height, mode, how in JPEGS:
         pixels = smooth(width, height, {"L": 1, "RGB": 3, "CMYK": 4}[mode])
@@ -49,8 +46,9 @@ def jpegs():
         decoded = Image.open(io.BytesIO(data))
         if mode == "CMYK":
             decoded = decoded.convert("RGB")
-        table("unsigned char", f"jpeg_{name}", list(data))
-        table("unsigned char", f"jpeg_{name}_pixels", list(np.asarray(decoded).reshape(-1)))
+        with open(os.path.join(FOLDER, name + ".jpg"), "wb") as f:
+            f.write(data)
+        arrays[name] = np.asarray(decoded).reshape(-1).astype(np.int32)
 
 
 def resized():
@@ -59,10 +57,10 @@ def resized():
     picture = picture.permute(2, 0, 1)[None]
     for width, height in SIZES:
         small = F.interpolate(picture, size=(height, width), mode="bilinear", antialias=True)
-        table("double", f"resized_{width}x{height}", small[0].permute(1, 2, 0).reshape(-1).tolist(), "{:.6f}")
+        arrays[f"resized_{width}x{height}"] = small[0].permute(1, 2, 0).reshape(-1).numpy()
 
 
-print("/* Made by make_pictures.py. */\n/* clang-format off */")
+arrays = {}
 jpegs()
 resized()
-print("/* clang-format on */")
+save(os.path.join(FOLDER, "expected.safetensors"), arrays, {"format": "pt"})

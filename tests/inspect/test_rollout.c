@@ -1,11 +1,11 @@
 /* Attention rollout against its formula in NumPy. */
-#include "golden/rollout.h"
+#include "golden.h"
 #include "values.h"
 #include <heed/inspect.h>
 
 enum { LAYERS = 3, HEADS = 2, TOKENS = 7, SQUARE = TOKENS * TOKENS };
 
-/* The weights of tests/golden/make_rollout.py. */
+/* The weights of tests/golden/make_numbers.py. */
 static void fill(heed_real (*w)[HEADS * SQUARE], bool causal) {
     for (int at = 0; at < LAYERS * HEADS * TOKENS; at++) {
         int l = at / TOKENS / HEADS, h = at / TOKENS % HEADS, i = at % TOKENS;
@@ -50,13 +50,17 @@ TEST(rollout_equals_the_formula) {
     heed_real r[SQUARE];
     double tolerance = sizeof(heed_real) == 8 ? 1e-13 : 1e-6;
     roll(c, (heed_rollout_args){0}, false, r);
-    check_array(__FILE__, __LINE__, "mean", r, tolerance, rollout_mean, SQUARE);
+    check_array(__FILE__, __LINE__, "mean", r, tolerance,
+                golden_numbers(NULL, "rollout.mean", SQUARE), SQUARE);
     roll(c, (heed_rollout_args){.max = true}, false, r);
-    check_array(__FILE__, __LINE__, "max", r, tolerance, rollout_max, SQUARE);
+    check_array(__FILE__, __LINE__, "max", r, tolerance,
+                golden_numbers(NULL, "rollout.max", SQUARE), SQUARE);
     roll(c, (heed_rollout_args){.discard = 0.3}, false, r);
-    check_array(__FILE__, __LINE__, "discard", r, tolerance, rollout_discard, SQUARE);
+    check_array(__FILE__, __LINE__, "discard", r, tolerance,
+                golden_numbers(NULL, "rollout.discard", SQUARE), SQUARE);
     roll(c, (heed_rollout_args){0}, true, r);
-    check_array(__FILE__, __LINE__, "causal", r, tolerance, rollout_causal, SQUARE);
+    check_array(__FILE__, __LINE__, "causal", r, tolerance,
+                golden_numbers(NULL, "rollout.causal", SQUARE), SQUARE);
     CLOSE(c);
 }
 

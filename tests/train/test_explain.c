@@ -1,6 +1,6 @@
 /* The worked example: one head of attention in double precision. */
 #include "explain/hungry_lion.h"
-#include "golden/lesson.h"
+#include "golden.h"
 #include "lab.h"
 #include <heed/lesson.h>
 
@@ -10,11 +10,15 @@ static heed_lesson make(heed_ctx *c, heed_lesson_args a) {
     return l;
 }
 
-static double worst(const heed_matrix *m, const double *golden) {
+static double worst(const heed_matrix *m, const double *numbers) {
     double most = 0;
     for (int i = 0; i < m->rows * m->cols; i++)
-        if (m->x[i] != golden[i]) most = fmax(most, fabs(m->x[i] - golden[i]));
+        if (m->x[i] != numbers[i]) most = fmax(most, fabs(m->x[i] - numbers[i]));
     return most;
+}
+
+static double apart_from(const heed_matrix *m, const char *name) {
+    return worst(m, golden_numbers(NULL, name, (size_t)(m->rows * m->cols)));
 }
 
 TEST(explain_lion_is_numpys_to_1e_12) {
@@ -22,21 +26,21 @@ TEST(explain_lion_is_numpys_to_1e_12) {
     heed_lesson l = make(c, lion_args(lion_x));
     const struct {
         heed_lesson_part part;
-        const double *golden;
-    } parts[] = {{HEED_LESSON_Q, golden_q},
-                 {HEED_LESSON_K, golden_k},
-                 {HEED_LESSON_V, golden_v},
-                 {HEED_LESSON_RAW, golden_raw},
-                 {HEED_LESSON_SCALED, golden_scores},
-                 {HEED_LESSON_SCORES, golden_scores},
-                 {HEED_LESSON_WEIGHTS, golden_weights},
-                 {HEED_LESSON_OUTPUT, golden_output}};
+        const char *name;
+    } parts[] = {{HEED_LESSON_Q, "lesson.q"},
+                 {HEED_LESSON_K, "lesson.k"},
+                 {HEED_LESSON_V, "lesson.v"},
+                 {HEED_LESSON_RAW, "lesson.raw"},
+                 {HEED_LESSON_SCALED, "lesson.scores"},
+                 {HEED_LESSON_SCORES, "lesson.scores"},
+                 {HEED_LESSON_WEIGHTS, "lesson.weights"},
+                 {HEED_LESSON_OUTPUT, "lesson.output"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        CHECK_CLOSE(worst(&l.part[parts[i].part], parts[i].golden), 0, 1e-12);
+        CHECK_CLOSE(apart_from(&l.part[parts[i].part], parts[i].name), 0, 1e-12);
     l.args.causal = true;
     heed_lesson_compute(&l);
-    CHECK_CLOSE(worst(&l.part[HEED_LESSON_WEIGHTS], golden_causal_weights), 0, 1e-12);
-    CHECK_CLOSE(worst(&l.part[HEED_LESSON_OUTPUT], golden_causal_output), 0, 1e-12);
+    CHECK_CLOSE(apart_from(&l.part[HEED_LESSON_WEIGHTS], "lesson.causal_weights"), 0, 1e-12);
+    CHECK_CLOSE(apart_from(&l.part[HEED_LESSON_OUTPUT], "lesson.causal_output"), 0, 1e-12);
     heed_lesson_free(&l);
     CLOSE(c);
 }
@@ -46,11 +50,11 @@ TEST(explain_gradients_are_numpys_to_1e_12) {
     heed_lesson l = make(c, lion_args(lion_x));
     heed_lesson_gradient g;
     CHECK(heed_lesson_backward(c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-    CHECK_CLOSE(worst(&g.part[HEED_LESSON_SCORES], golden_dscores), 0, 1e-12);
-    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_Q], golden_dw_q), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_K], golden_dw_k), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.part[HEED_LESSON_W_V], golden_dw_v), 0, 1e-11);
-    CHECK_CLOSE(worst(&g.part[HEED_LESSON_X], golden_dx), 0, 1e-11);
+    CHECK_CLOSE(apart_from(&g.part[HEED_LESSON_SCORES], "lesson.dscores"), 0, 1e-12);
+    CHECK_CLOSE(apart_from(&g.part[HEED_LESSON_W_Q], "lesson.dw_q"), 0, 1e-11);
+    CHECK_CLOSE(apart_from(&g.part[HEED_LESSON_W_K], "lesson.dw_k"), 0, 1e-11);
+    CHECK_CLOSE(apart_from(&g.part[HEED_LESSON_W_V], "lesson.dw_v"), 0, 1e-11);
+    CHECK_CLOSE(apart_from(&g.part[HEED_LESSON_X], "lesson.dx"), 0, 1e-11);
     heed_lesson_gradient_free(&g);
     heed_lesson_free(&l);
     CLOSE(c);
@@ -467,7 +471,9 @@ TEST(explain_lion_is_the_attention_op) {
     heed_tensor *w = heed_probe_find(t, "lion.weights");
     double tolerance = sizeof(heed_real) == sizeof(double) ? 1e-12 : 1e-5;
     CHECK(y && y->size == LION_TOKENS * LION_VALUE && w);
-    for (size_t i = 0; y && i < y->size; i++) CHECK_CLOSE(y->x[i], golden_output[i], 4 * tolerance);
-    for (size_t i = 0; w && i < w->size; i++) CHECK_CLOSE(w->x[i], golden_weights[i], tolerance);
+    const double *out = golden_numbers(NULL, "lesson.output", LION_TOKENS * LION_VALUE);
+    const double *weights = golden_numbers(NULL, "lesson.weights", LION_TOKENS * LION_TOKENS);
+    for (size_t i = 0; y && i < y->size; i++) CHECK_CLOSE(y->x[i], out[i], 4 * tolerance);
+    for (size_t i = 0; w && i < w->size; i++) CHECK_CLOSE(w->x[i], weights[i], tolerance);
     CLOSE(c);
 }

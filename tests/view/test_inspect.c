@@ -792,34 +792,3 @@ TEST(inspect_chart_marks_a_point) {
     heed_picture_free(&none);
     CLOSE(c);
 }
-
-TEST(confusion_counts_predictions) {
-    heed_ctx *c = heed_open(NULL);
-    const heed_real rows[][3] = {{2, 1, 0}, {0, 1, 1}, {0, 0, 3}, {5, 0, 0}};
-    const int labels[] = {0, 2, 2, 1};
-    heed_prediction list[4];
-    for (int i = 0; i < 4; i++) list[i] = heed_prediction_of(rows[i], 3, labels[i]);
-    CHECK(list[0].predicted == 0 && list[0].rank == 0);
-    CHECK(list[1].predicted == 1 && list[1].rank == 1); /* a tie: the lowest index */
-    CHECK(list[3].predicted == 0 && list[3].rank == 2);
-    double sum = exp(2.0) + exp(1.0) + 1;
-    CHECK_CLOSE(list[0].p, exp(2.0) / sum, 1e-12);
-    CHECK_CLOSE(list[3].loss, log(exp(5.0) + 2), 1e-12);
-    size_t *table = heed_confusion(c, list, 4, 3);
-    const size_t expected[] = {1, 0, 0, 1, 0, 0, 0, 1, 1};
-    CHECK(table && memcmp(table, expected, sizeof expected) == 0);
-    heed_class_score s = heed_confusion_class(table, 3, 0), two = heed_confusion_class(table, 3, 2);
-    CHECK(s.count == 1 && s.predicted == 2 && s.correct == 1);
-    CHECK_CLOSE(s.precision, 0.5, 0);
-    CHECK_CLOSE(two.recall, 0.5, 0);
-    free(table);
-    heed_prediction none[] = {{.label = 0, .predicted = 0}};
-    table = heed_confusion(c, list, 4, 2); /* those of the third class are left out */
-    CHECK(table && table[0] == 1 && table[1] == 0 && table[2] == 1 && table[3] == 0);
-    free(table);
-    CHECK(heed_prediction_of(rows[0], 3, 3).label == 3 && heed_prediction_of(NULL, 3, 1).p == 0);
-    table = heed_confusion(c, none, 1, 2);
-    CHECK(isnan(heed_confusion_class(table, 2, 1).recall));
-    free(table);
-    CLOSE(c);
-}

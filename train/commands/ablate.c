@@ -1,5 +1,5 @@
 /* ablate.c -- heed ablate: the effect of removing each attention head. */
-#include "kinds/image.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 static const heed_option options[] = {
@@ -65,7 +65,7 @@ static void print_patches(program *p, const heed_run *run, const heed_record *r)
 static heed_record *hide_patches(program *p, const eval_loop *s) {
     inspect_progress g = {p, "picture"};
     return heed_ablate_patches(
-        s->e.run, &(heed_patch_ablation_args){.images = s->open->batches,
+        s->e.run, &(heed_patch_ablation_args){.images = s->open->kind->images(s->open),
                                               .part = s->part,
                                               .pictures = flag_int(p, "pictures"),
                                               .share = heed_config_real(p->flags, "share"),

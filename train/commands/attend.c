@@ -1,7 +1,7 @@
 /* attend.c -- heed attend: the attention of a run on an input. */
 #include "commands/attend.h"
 #include "cli/os_files.h"
-#include "kinds/image.h"
+#include "kinds/answers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 #include "cli/choice.h"
 #include "cli/os_files.h"
 #include "commands/attend.h"
-#include "kinds/image.h"
-#include "kinds/pairs.h"
+#include "kinds/answers.h"
 
 #include <math.h>
 
@@ -115,25 +114,15 @@ static bool look(program *p, const heed_inspection *s, const char *path, json_t 
 
 /* ---- one caption ---- */
 
-static json_t *caption_json(const translator *k, const heed_text *made) {
-    const heed_generated *t = &k->about;
-    return json_pack("{s:o, s:i, s:b, s:o}", "caption", json_bytes(made->s, made->n), "tokens",
-                     t->count, "ended", (int)t->ended, "log_probability",
-                     json_number(t->log_probability));
-}
-
 /* Adds words and attention of the current caption to o (or NULL), and writes the picture. The
  * translator no longer has its source. */
 static bool inspect_caption(program *p, work *w, const char *name, json_t *o) {
     heed_inspection s = {.run = w->k.run};
-    heed_reader how = heed_run_reader(w->k.run);
     char path[1024] = "";
     const char *png = flag_text(p, "attention");
     if (*png && !name_outputs(p, &w->names, name)) return false;
     if (*png) named_path(path, sizeof path, png, w->names.name);
-    bool ok =
-        heed_example_made(&how, w->k.ids, (size_t)w->k.about.count, w->k.about.ended, &w->k.in) &&
-        heed_inspection_open(&s, w->k.run, &w->k.in, name);
+    bool ok = inspect_target(&w->k, &s, name);
     if (ok && o) json_object_set_new(o, "words", words_json(&s));
     if (ok && (*png || flag_on(p, "weights"))) ok = look(p, &s, path, o);
     heed_inspection_free(&s);
@@ -150,10 +139,11 @@ static void warn_of_end(program *p, const translator *k, const char *name) {
 /* Prints "name TAB caption", or adds the caption to the object of --json. */
 static bool show(program *p, work *w, const char *name, int sample, json_t *o, json_t *all) {
     heed_text made = {.c = p->c};
-    bool ok = translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
+    bool ok = translated_text(&w->k, &made);
     if (ok && !o) warn_of_end(p, &w->k, name);
     if (ok && o) {
-        json_t *own = caption_json(&w->k, &made);
+        json_t *own = json_pack("{s:o}", "caption", json_bytes(made.s, made.n));
+        json_object_update_new(own, target_json(&w->k));
         if (sample == 0) json_object_update(o, own);
         json_array_append(all, own);
         json_decref(own);
@@ -167,15 +157,16 @@ static bool show(program *p, work *w, const char *name, int sample, json_t *o, j
            (sample > 0 || (!o && !*flag_text(p, "attention")) || inspect_caption(p, w, name, o));
 }
 
-static bool caption_picture(program *p, void *user, const char *name, heed_picture *picture) {
+static bool caption_picture(program *p, void *user, const given_input *in) {
     work *w = user;
+    const char *name = in->name;
     int samples = flag_int(p, "samples");
     json_t *o = flag_on(p, "json") ? json_pack("{s:o}", "input", json_text(name)) : NULL;
     json_t *all = o ? json_array() : NULL;
     bool ok = true;
     for (int i = 0; ok && i < (samples ? samples : 1) && !was_interrupted(NULL); i++) {
         w->k.how.sample = (uint32_t)i;
-        ok = translate_picture(&w->k, picture, name) && show(p, w, name, i, o, all);
+        ok = translate(&w->k, in) && show(p, w, name, i, o, all);
     }
     if (ok && samples && o) json_object_set(o, "captions", all);
     if (ok && o) print_json(p, json_incref(o));
@@ -202,11 +193,12 @@ static void run_caption(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (r && !writes_captions(r->model))
         wrong_run(p, "a model of captions", r);
-    else if (r && attention_fits(p, r) && translator_open(&w.k, r, p->flags)) {
-        w.k.show = *flag_text(p, "attention");
-        each_picture(p, r, &w, caption_picture);
+    else if (r && attention_fits(p, r)) {
+        w.k = translator_of(r, p->flags);
+        w.k.reader.show = *flag_text(p, "attention");
+        each_given(p, r, &w, caption_picture, 0);
     }
-    translator_close(&w.k);
+    heed_example_free(&w.k.in);
     heed_text_free(&w.names.used);
     close_run(p, r);
 }

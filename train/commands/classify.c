@@ -1,10 +1,8 @@
 /* classify.c -- heed classify: a run's predictions for pictures. */
 #include "cli/os_files.h"
 #include "commands/attend.h"
-#include "kinds/image.h"
-#include "kinds/pairs.h"
+#include "kinds/answers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,43 +28,66 @@ static const applies uses[] = {{"top", names_class, NULL},
                                {0}};
 
 typedef struct {
-    program *p;
     heed_run *run;
-    heed_reader how;
-    guess *guesses; /* probabilities of all classes for the current picture */
+    guess *guesses; /* probabilities of all classes for the current input */
     int classes, done;
-    bool json;
     picture_names names;
     heed_text table; /* rows of --csv */
 } classifier;
 
-/* ---- one picture ---- */
+/* ---- one input ---- */
 
-/* Logits of a picture, on the run's tape; NULL: an error. */
-static heed_tensor *logits_of(classifier *k, heed_picture *p, const char *name) {
-    heed_example e = {0};
-    const heed_image_transform *v = &e.transform;
-    heed_tape *t = k->run->tape;
-    heed_tensor *y = NULL;
-    if (heed_example_picture(&k->how, p, name, &e)) {
-        heed_tape_begin(t, HEED_EVAL, 0);
-        heed_tensor *x = heed_input(t, e.x, 4, (int[]){1, v->size, v->size, v->channels});
-        y = k->run->model->logits(k->run->self, t, &(heed_model_input){.x = x});
+/* Words and their labels, separated by a tab, as in a training file. */
+static json_t *labels_of(classifier *k, const heed_inspection *s, const heed_tensor *y) {
+    const heed_example *e = &s->example;
+    json_t *labels = json_array();
+    for (size_t i = 0; i < e->word_count; i++) {
+        bool read = e->words[i] != HEED_NO_TOKEN; /* else the model does not read the word */
+        if (read) guesses_of(y->x + e->words[i] * (size_t)k->classes, k->classes, k->guesses);
+        json_array_append_new(labels,
+                              read ? json_text(k->run->labels[k->guesses->label]) : json_null());
     }
-    heed_example_free(&e);
-    return y;
+    return labels;
 }
 
-static void print_classes_of(const classifier *k, const char *name, int top) {
-    if (k->json) {
-        print_json(k->p, json_pack("{s:o, s:o}", "input", json_text(name), "predictions",
-                                   class_guesses_json(k->run, k->guesses, top)));
-        return;
+static void print_labels(program *p, const char *text, const json_t *labels) {
+    for (size_t i = 0; i < json_array_size(labels); i++) {
+        const char *label = json_string_value(json_array_get(labels, i));
+        if (i == 0) print_shown(p->c, text, "\t");
+        printf("%s%s", i ? " " : "", label ? label : "-");
     }
+    if (json_array_size(labels)) putchar('\n');
+}
+
+static json_t *classes_of(const classifier *k, int top) {
+    char number[16];
+    json_t *list = json_array();
+    for (int i = 0; i < top; i++)
+        json_array_append_new(
+            list, json_pack("{s:o, s:f}", "class",
+                            json_text(heed_class_label(k->run, k->guesses[i].label, number)), "p",
+                            k->guesses[i].p));
+    return list;
+}
+
+/* The name, or a line of the text, and the classes. */
+static void print_classes(program *p, classifier *k, const given_input *in, int top) {
+    const char **labels = allocate(p->c, (size_t)top, sizeof *labels, "classes");
+    char(*numbers)[16] = allocate(p->c, (size_t)top, sizeof *numbers, "classes");
+    double *chances = allocate(p->c, (size_t)top, sizeof *chances, "classes");
     if (k->done) putchar('\n');
-    print_name(name, 0, 0);
-    putchar('\n');
-    print_class_guesses(k->run, k->guesses, top);
+    if (in->picture)
+        print_name(in->name, 0, 0), putchar('\n');
+    else
+        print_shown(p->c, in->name, "\n");
+    for (int i = 0; labels && numbers && chances && i < top; i++) {
+        labels[i] = heed_class_label(k->run, k->guesses[i].label, numbers[i]);
+        chances[i] = k->guesses[i].p;
+    }
+    if (labels && numbers && chances) print_guesses(labels, chances, top);
+    free((void *)labels);
+    free(numbers);
+    free(chances);
 }
 
 /* A row of the table for each class: the picture's file, the rank, the class, its probability. */
@@ -81,71 +102,79 @@ static void add_rows(classifier *k, const char *name, int top) {
     }
 }
 
-static void write_table(const classifier *k, const char *path) {
-    if (heed_text_save(&k->table, path) && !k->json) printf("\nwrote %s\n", path);
-}
-
 /* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
  * (without [CLS]: the mean over all patches), for each head and their mean. */
-static bool write_overlay(classifier *k, heed_picture *p, const char *name) {
+static bool write_overlay(program *p, classifier *k, const heed_inspection *s, const char *name) {
     char path[1024];
     int layers;
-    heed_inspection s;
-    if (!name_outputs(k->p, &k->names, name)) return false;
-    named_path(path, sizeof path, flag_text(k->p, "overlay"), k->names.name);
+    if (!name_outputs(p, &k->names, name)) return false;
+    named_path(path, sizeof path, flag_text(p, "overlay"), k->names.name);
     free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
-    heed_record *r =
-        heed_inspection_picture(&s, k->run, p, name) ? capture_layer(&s, k->p->flags, 0) : NULL;
-    bool ok = false;
+    heed_record *r = capture_layer(s, p->flags, 0);
+    bool ok = r != NULL;
     if (r) {
-        heed_record_view v = heed_record_view_of(r, s.axes[0].first ? 0 : -1);
+        heed_record_view v = heed_record_view_of(r, s->axes[0].first ? 0 : -1);
         v.layers = layers;
-        v.cells = flag_on(k->p, "cells");
-        ok = heed_record_png(k->p->c, &v, path);
+        v.cells = flag_on(p, "cells");
+        ok = heed_record_png(p->c, &v, path);
     }
-    if (ok && !k->json) printf("  wrote %s\n", path);
+    if (ok && !flag_on(p, "json")) printf("  wrote %s\n", path);
     heed_record_free(r);
-    heed_inspection_free(&s);
     return ok;
 }
 
-static bool classify(program *p, void *user, const char *name, heed_picture *picture) {
+static bool classify(program *p, void *user, const given_input *in) {
     classifier *k = user;
-    int top = flag_int(p, "top");
-    heed_tensor *y = logits_of(k, picture, name);
-    if (y) {
-        guesses_of(y->x, k->classes, k->guesses);
-        if (top > k->classes) top = k->classes;
-        print_classes_of(k, name, top);
-        if (*flag_text(p, "csv")) add_rows(k, name, top);
-        if (*flag_text(p, "overlay")) write_overlay(k, picture, name);
-        k->done++;
-    }
-    return heed_ctx_status(p->c) == HEED_OK;
+    heed_inspection s = {.run = k->run};
+    int top = flag_int(p, "top") < k->classes ? flag_int(p, "top") : k->classes;
+    bool words = names_words(k->run->model);
+    bool ok = inspect_given(&s, k->run, in, NULL);
+    heed_tape_begin(k->run->tape, HEED_EVAL, 0);
+    const heed_tensor *y = ok ? heed_inspection_logits(&s, k->run->tape) : NULL;
+    ok = y != NULL;
+    if (ok && !words) guesses_of(y->x, k->classes, k->guesses);
+    json_t *labels = ok && words ? labels_of(k, &s, y) : NULL;
+    if (ok && flag_on(p, "json")) {
+        json_t *o = json_pack("{s:o}", "input", json_text(in->name));
+        json_object_set_new(o, words ? "labels" : "predictions",
+                            words ? json_incref(labels) : classes_of(k, top));
+        if (s.example.cut) json_object_set_new(o, "cut", json_integer((json_int_t)s.example.cut));
+        print_json(p, o);
+    } else if (ok && words)
+        print_labels(p, in->name, labels);
+    else if (ok)
+        print_classes(p, k, in, top);
+    if (ok && *flag_text(p, "csv")) add_rows(k, in->name, top);
+    if (ok && *flag_text(p, "overlay")) ok = write_overlay(p, k, &s, in->name);
+    k->done += ok;
+    json_decref(labels);
+    heed_inspection_free(&s);
+    return ok && heed_ctx_status(p->c) == HEED_OK;
 }
 
 /* ---- heed classify ---- */
 
 static bool classifier_open(program *p, classifier *k) {
     heed_run *r = k->run;
-    if (!names_class(r->model) || !reads_pictures(r->model))
-        return wrong_run(p, "a classifier of pictures or texts", r);
     heed_image_transform known;
-    if (!heed_image_transform_of(p->c, r->config, &known)) return false;
-    k->how = heed_run_reader(r);
-    k->classes = (int)heed_config_int(r->config, "classes");
-    k->json = flag_on(p, "json");
+    if (!r) return false;
+    if (!names_classes(r->model)) return wrong_run(p, "a classifier of pictures or texts", r);
+    if (sees_pictures(r->model) && !heed_image_transform_of(p->c, r->config, &known)) return false;
+    if (!sees_pictures(r->model) && !r->labels)
+        return heed_fail(p->c, HEED_DATA, "%s has lost its labels.txt; hint: restore a copy of it",
+                         p->argv[0]);
+    k->classes =
+        sees_pictures(r->model) ? (int)heed_config_int(r->config, "classes") : r->label_count;
     k->guesses = allocate(p->c, (size_t)k->classes, sizeof *k->guesses, "classes");
     return k->guesses != NULL;
 }
 
 static void run_classify(program *p) {
-    classifier k = {.p = p, .run = open_run(p, p->argv[0]), .table = {.c = p->c}};
-    if (k.run && names_classes(k.run->model) && sees_texts(k.run->model))
-        classify_texts(p, k.run);
-    else if (k.run && classifier_open(p, &k))
-        each_picture(p, k.run, &k, classify);
-    if (k.table.s) write_table(&k, flag_text(p, "csv"));
+    classifier k = {.run = open_run(p, p->argv[0]), .table = {.c = p->c}};
+    const char *csv = flag_text(p, "csv");
+    if (classifier_open(p, &k)) each_given(p, k.run, &k, classify, 0);
+    if (k.table.s && heed_text_save(&k.table, csv) && !flag_on(p, "json"))
+        printf("\nwrote %s\n", csv);
     heed_text_free(&k.table);
     heed_text_free(&k.names.used);
     free(k.guesses);

@@ -1,8 +1,7 @@
 /* data.c -- heed data check: what a training run would read from data. */
 #include "cli/gather.h"
-#include "kinds/training.h"
+#include "kinds/answers.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,78 +12,6 @@ static const heed_option options[] = {
 
 static bool is_typed(const program *p, const char *key) {
     return heed_config_rank(p->flags, key) == HEED_FROM_FLAG;
-}
-
-/* ---- the sheet ---- */
-
-enum { SAMPLES = 8, VERSIONS = 5 };
-
-typedef struct {
-    heed_tile tiles[SAMPLES * (VERSIONS + 1)];
-    unsigned char *pixels; /* of all tiles */
-    char names[SAMPLES][64];
-    int count;
-} samples;
-
-static size_t bytes_of(const heed_image_transform *v) {
-    return (size_t)v->size * (size_t)v->size * (size_t)v->channels;
-}
-
-/* A picture as in evaluation, then as augmented in several epochs. */
-static bool add_sample(program *p, heed_images *k, const heed_augment *a, int index, samples *s) {
-    const heed_images_info *about = heed_images_about(k);
-    const heed_image_transform *v = &about->view;
-    size_t place = (size_t)index * about->count[HEED_TRAIN_PART] / SAMPLES;
-    heed_picture picture = {0};
-    const char *name;
-    int label;
-    if (!heed_images_get(k, HEED_TRAIN_PART, place, &picture, &label, &name)) return false;
-    size_t n = bytes_of(v);
-    heed_real *x = malloc((n + heed_image_transform_work(&picture, v)) * sizeof *x);
-    if (!x) heed_fail(p->c, HEED_FAILED, "no memory for a picture");
-    snprintf(s->names[index], sizeof s->names[index], "%.60s", about->labels[label]);
-    for (int i = 0; x && i <= VERSIONS; i++) {
-        uint64_t epoch = i ? (uint64_t)i - 1 : 0; /* training begins with epoch 0 */
-        heed_random draws = heed_random_at(heed_seed(p->c), "augment", epoch, (uint32_t)place);
-        heed_picture_transform(&picture, v, i ? a : NULL, &draws, x, x + n);
-        unsigned char *pixels = s->pixels + (size_t)s->count * n;
-        for (size_t at = 0; at < n; at++) { /* back to bytes */
-            size_t channel = at % (size_t)v->channels;
-            double y = 255 * ((double)x[at] * v->deviation[channel] + v->mean[channel]);
-            pixels[at] = (unsigned char)lround(fmin(fmax(y, 0), 255));
-        }
-        s->tiles[s->count++] =
-            (heed_tile){pixels, v->size, v->size, v->channels, {i ? "" : s->names[index]}};
-    }
-    free(x);
-    heed_picture_free(&picture);
-    return heed_ctx_status(p->c) == HEED_OK;
-}
-
-static bool write_sheet(program *p, heed_images *k, const char *path) {
-    const heed_image_transform *v = &heed_images_about(k)->view;
-    size_t n = bytes_of(v);
-    samples *s = calloc(1, sizeof *s);
-    heed_augment a = heed_augment_of(p->flags);
-    char title[200];
-    heed_text text = {.c = p->c};
-    heed_augment_text(&a, &text);
-    snprintf(title, sizeof title, "before, and in five epochs: %s", text.s ? text.s : "");
-    heed_text_free(&text);
-    if (s) s->pixels = malloc(SAMPLES * (VERSIONS + 1) * n);
-    bool ok = s && s->pixels;
-    if (!ok) heed_fail(p->c, HEED_FAILED, "no memory for a sheet of pictures");
-    for (int i = 0; ok && i < SAMPLES; i++) ok = add_sample(p, k, &a, i, s);
-    ok = ok && heed_sheet_png(p->c,
-                              &(heed_sheet){.title = title,
-                                            .count = s->count,
-                                            .columns = 2 * (VERSIONS + 1),
-                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
-                                            .tiles = s->tiles},
-                              path);
-    if (s) free(s->pixels);
-    free(s);
-    return ok;
 }
 
 /* ---- what to try ---- */
@@ -178,7 +105,8 @@ static void report(program *p, const heed_data *d) {
         putchar('\n');
         print_facts(p, &k);
     }
-    if (ok && *sheet && write_sheet(p, d->batches, sheet) && !json) printf("\nwrote %s\n", sheet);
+    if (ok && *sheet && augmented_png(p, d->kind->images(d), sheet) && !json)
+        printf("\nwrote %s\n", sheet);
     if (ok && !json && heed_ctx_status(p->c) == HEED_OK) print_tries(p, &k, few);
     heed_facts_free(&k);
 }

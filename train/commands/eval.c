@@ -1,6 +1,7 @@
 /* eval.c -- heed eval: a model's loss and accuracy on data. */
-#include "kinds/image.h"
-#include "kinds/pairs.h"
+#include "kinds/answers.h"
+
+#include <string.h>
 
 static const heed_option options[] = {
     SWITCH("json", "print one JSON object", "Output"),
@@ -47,12 +48,79 @@ static const applies uses[] = {{"confusion", names_classes, NULL},
                                {"within", reads_pairs, "alignment"},
                                {0}};
 
+/* Warns of pictures that are left out, and if the training part was evaluated only because there is
+ * no other. */
+static void warn_of_pictures(program *p, const heed_data *d, bool evaluated) {
+    bool asked = strcmp(flag_text(p, "part"), "auto") != 0;
+    if (evaluated && !d->all && !asked && d->part == HEED_TRAIN_PART && !d->kind->target)
+        heed_message(p->c, HEED_WARN,
+                     "there is no validation and no test part: this is measured on the training "
+                     "pictures; hint: `eval %s OTHER-PICTURES`",
+                     p->argv[0]);
+    warn_of_skipped(p, d->kind->images(d));
+}
+
+/* How targets are made and what is measured of them. */
+static heed_target_args targets_of(const program *p, heed_run *r, heed_text *made) {
+    static const char *const peaks[] = {"none", "diagonal", "anti", "fields"};
+    heed_target_args how = {.decode = translator_of(r, p->flags).how,
+                            .most = (size_t)heed_config_int(p->flags, "most"),
+                            .made = *flag_text(p, "translations") ? made : NULL,
+                            .by_length = flag_int(p, "by-length"),
+                            .within = flag_int(p, "within")};
+    while (strcmp(flag_text(p, "alignment"), peaks[how.peaks]) != 0) how.peaks++;
+    return how;
+}
+
+static void show(program *p, const eval_loop *s, const heed_facts *k) {
+    const heed_data *d = s->open;
+    heed_part part = !d || d->all ? HEED_PARTS : d->part;
+    if (d && d->is_val) part = HEED_VAL_PART;
+    if (!flag_on(p, "json")) {
+        print_fact(0, "", "%s", s->what);
+        putchar('\n');
+        print_facts(p, k);
+        return;
+    }
+    bool pictures = d && reads_pictures(s->model);
+    json_t *o = json_pack("{s:o, s:s}", "data",
+                          json_text(pictures ? heed_config_text(s->f, "data") : s->what), "part",
+                          heed_part_name(part));
+    json_object_update_new(o, facts_json(k));
+    print_json(p, o);
+}
+
+/* Writes the pictures that are asked for, and says so after the measures. */
+static void draw(program *p, const eval_loop *s, const heed_scores *scores) {
+    const char *matrix = flag_text(p, "confusion"), *mistakes = flag_text(p, "mistakes");
+    bool json = flag_on(p, "json");
+    if (*matrix && confusion_png(p->c, scores, matrix) && !json) printf("\nwrote %s\n", matrix);
+    if (*mistakes && mistakes_png(p->c, scores, flag_int(p, "worst"), mistakes) && !json)
+        printf("%swrote %s\n", *matrix ? "" : "\n", mistakes);
+    if (has_code(s->model)) draw_codes(p, s->e.run, s->open, s->e.rows);
+}
+
 static void eval(program *p) {
-    const heed_model *m;
-    heed_config *f = run_settings(p->c, p->models, p->argv[0], &m);
-    heed_run *r = f ? open_run(p, p->argv[0]) : NULL;
-    if (r) kind_of(m)->eval(p, m, f, r);
-    close_run(p, r);
+    eval_loop s;
+    heed_scores scores = {.data = NULL};
+    heed_facts facts = {.c = p->c};
+    heed_text made = {.c = p->c};
+    bool ok = eval_loop_open(p, &s, NULL);
+    if (ok) {
+        const heed_data_kind *kind = data_of(s.model);
+        heed_target_args how = targets_of(p, s.e.run, &made);
+        if (kind->made && s.model->steps) s.progress.what = strchr(kind->made, ' ') + 1;
+        if (kind->made && s.model->steps) s.e.progress = inspect_advance;
+        ok = heed_score_run(&s.e, &how, &scores, &facts) &&
+             (!how.made || heed_text_save(&made, flag_text(p, "translations")));
+        if (ok) show(p, &s, &facts);
+        if (ok) draw(p, &s, &scores);
+    }
+    if (s.open && s.open->kind->images) warn_of_pictures(p, s.open, ok);
+    heed_scores_free(&scores);
+    heed_facts_free(&facts);
+    heed_text_free(&made);
+    eval_loop_close(&s);
 }
 
 const command cmd_eval = {

@@ -131,7 +131,8 @@ static void choose_blanks(explaining *e) {
         const heed_matrix *m = &e->w.lesson.part[asked[i]];
         size_t n = (size_t)m->rows * (size_t)m->cols;
         heed_random r = heed_random_at(e->seed, heed_lesson_name(asked[i]), 0, 0);
-        unsigned char *flags = e->blank[asked[i]] = keep(e, calloc(n, 1));
+        unsigned char *flags = e->blank[asked[i]] = room(e, n, 1);
+        if (!flags) return;
         for (size_t at = 0; at < n; at++)
             if (heed_random_uniform(&r, at) < share) flags[at] = flag;
         flags[heed_random_below(&r, n, (uint32_t)n)] = flag;

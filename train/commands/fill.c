@@ -1,6 +1,6 @@
 /* fill.c -- heed fill: predictions for [MASK], and what the mask attends to. */
 #include "commands/attend.h"
-#include "kinds/image.h"
+#include "kinds/answers.h"
 
 #include <heed/exchange.h>
 #include <math.h>
@@ -16,15 +16,19 @@ static const heed_option options[] = {
     SWITCH("json", "print a JSON object for each input", "Output"),
     {0}};
 
+enum { MOST_WORDS = 1000 }; /* and most predictions */
+
 /* ---- output ---- */
 
-static void print_guesses(const heed_record_guess *g) {
-    char name[128];
-    int width = 8;
-    for (int i = 0; i < g->count; i++)
-        width = guess_width(width, heed_format_token(name, sizeof name, g->labels[i]));
-    for (int i = 0; i < g->count; i++)
-        print_guess(heed_format_token(name, sizeof name, g->labels[i]), width, (double)g->p[i]);
+static void print_tokens(const heed_record_guess *g) {
+    char names[MOST_WORDS][128];
+    const char *labels[MOST_WORDS];
+    double chances[MOST_WORDS];
+    for (int i = 0; i < g->count; i++) {
+        labels[i] = heed_format_token(names[i], sizeof names[i], g->labels[i]);
+        chances[i] = (double)g->p[i];
+    }
+    print_guesses(labels, chances, g->count);
 }
 
 /* Prints one mask, or appends it as {position, predictions, attention}. */
@@ -32,7 +36,7 @@ static bool show_mask(program *p, const heed_record *r, const heed_record_guess 
     bool looks = flag_on(p, "attention");
     heed_record_view v = heed_record_view_of(r, g->query);
     if (!masks) {
-        print_guesses(g);
+        print_tokens(g);
         putchar('\n');
         if (looks && !attend_print_row(p, &v, NULL)) return false;
         if (looks) putchar('\n');
@@ -59,8 +63,6 @@ static void print_object(program *p, const heed_record *r, json_t *masks) {
 }
 
 /* ---- the probabilities of given words ---- */
-
-enum { MOST_WORDS = 1000 };
 
 /* Reads --words a,b,c, each of which is one token. Returns their number; 0 on error. */
 static int read_words(program *p, const heed_run *r, int32_t *ids) {

@@ -1,5 +1,5 @@
 /* heads.c -- heed heads: measures of every attention head over evaluation data. */
-#include "kinds/image.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* reconstruct.c -- heed reconstruct: pictures as an auto-encoder returns them. */
-#include "kinds/reconstruction.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 static const heed_option options[] = {

@@ -1,8 +1,7 @@
 /* train.c -- heed train and heed resume. */
 #include "cli/gather.h"
 #include "cli/os_files.h"
-#include "kinds/inputs.h"
-#include "kinds/training.h"
+#include "kinds/answers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +99,6 @@ static void print_judgement(program *p, const progress *g, const heed_fit_result
 /* Prints the results. */
 static void conclude(program *p, const training *t, const heed_data *data, const progress *g,
                      const heed_fit_result *r, double seconds) {
-    const data_kind *kind = kind_of(t->model);
     char word[1024];
     json_t *json = NULL;
     if (flag_on(p, "json"))
@@ -136,13 +134,13 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     }
     print_forgotten(p, t, r, json);
     print_judgement(p, g, r, json);
-    if (kind->finish) kind->finish(p, data, &e);
+    finish_training(p, data, &e);
     if (heed_ctx_status(p->c) == HEED_INTERRUPTED)
         json_decref(json);
     else if (json)
         print_json(p, json);
     else
-        kind->next(t->model, data, heed_config_text(t->f, "data"),
+        print_next(t->model, data, heed_config_text(t->f, "data"),
                    heed_format_shell(word, sizeof word, t->run));
 }
 

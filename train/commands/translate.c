@@ -1,8 +1,7 @@
 /* translate.c -- heed translate: translations of texts, and the model's attention. */
 #include "cli/choice.h"
 #include "cli/os_files.h"
-#include "kinds/inputs.h"
-#include "kinds/pairs.h"
+#include "kinds/answers.h"
 
 #include <string.h>
 
@@ -48,10 +47,9 @@ typedef struct {
 /* {input, output, tokens, ended, log_probability, attention} */
 static void print_object(program *p, const work *w, const char *text, size_t n,
                          const heed_text *made, const alignment *a) {
-    const heed_generated *t = &w->k.about;
-    json_t *o = json_pack("{s:o, s:o, s:i, s:b, s:o}", "input", json_stringn(text, n), "output",
-                          json_bytes(made->s, made->n), "tokens", t->count, "ended", (int)t->ended,
-                          "log_probability", json_number(t->log_probability));
+    json_t *o = json_pack("{s:o, s:o}", "input", json_stringn(text, n), "output",
+                          json_bytes(made->s, made->n));
+    json_object_update_new(o, target_json(&w->k));
     if (a)
         json_object_set_new(o, "attention",
                             json_pack("{s:i, s:o, s:o, s:o}", "layer", a->layer, "source",
@@ -68,7 +66,8 @@ static bool draw(program *p, work *w, const alignment *a, const char *text, size
     alignment both[2] = {*a};
     const char *titles[2] = {p->argv[0], flag_text(p, "beside")};
     if (w->beside.run) {
-        bool ok = translate(&w->beside, text, n) && alignment_of(&w->beside, NULL, &both[1]) &&
+        bool ok = translate(&w->beside, &(given_input){text, n, NULL}) &&
+                  alignment_of(&w->beside, NULL, &both[1]) &&
                   alignment_draw(p->c, both, titles, 2, svg, path);
         alignment_free(&both[1]);
         return ok;
@@ -129,8 +128,7 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
                      "the text has a tab in it, and is read as a source as a whole; hint: cut -f1");
         w->tab = true;
     }
-    bool ok =
-        translate(&w->k, text, n) && translated_text(&w->k, &made) && heed_text_put(&made, "", 0);
+    bool ok = translate(&w->k, &(given_input){text, n, NULL}) && translated_text(&w->k, &made);
     if (ok && !w->k.about.ended)
         heed_message(p->c, HEED_WARN, "the target did not end within %d tokens", w->k.about.count);
     ok = ok && show(p, w, text, n, &made);
@@ -142,7 +140,10 @@ static bool translate_one(program *p, void *user, const char *text, size_t n) {
 
 static bool open_translator(program *p, const char *dir, translator *k) {
     heed_run *r = open_run(p, dir);
-    if (r && reads_pairs(r->model)) return translator_open(k, r, p->flags);
+    if (r && reads_pairs(r->model)) {
+        *k = translator_of(r, p->flags);
+        return true;
+    }
     if (r && dir == p->argv[0])
         wrong_run(p, "a model of pairs of texts", r);
     else if (r)
@@ -158,10 +159,10 @@ static void run_translate(program *p) {
     if (open_translator(p, p->argv[0], &w.k) &&
         (!*beside || open_translator(p, beside, &w.beside)) && alignment_choice(w.k.run, p->flags))
         each_input(p, &w, translate_one, looks(p) || flag_on(p, "json") ? 0 : BY_LINE);
-    heed_run *runs[2] = {w.k.run, w.beside.run};
-    translator_close(&w.beside);
-    translator_close(&w.k);
-    for (int i = 0; i < 2; i++) close_run(p, runs[i]);
+    heed_example_free(&w.beside.in);
+    heed_example_free(&w.k.in);
+    close_run(p, w.k.run);
+    close_run(p, w.beside.run);
 }
 
 const command cmd_translate = {

@@ -39,7 +39,27 @@ typedef struct {
     int row, col;               /* the row and the column that are highlighted, from 1; 0: none */
 } matrix_view;
 
-enum { STEP_VIEWS = 6 };
+/* How the last matrix of a step is made of those before it, so that any cell of it can be written
+ * out: by a sum of what the signs say ("·" multiplies two matrices, "+" and "-" add), or else, of
+ * the matrices in their order: beta times one; the same with keys hidden; softmax of its rows;
+ * pairs of a row rotated; LN of the sum of two, times gain, plus bias; and going back, the sum of
+ * its rows; of dY N; through LN; through softmax; a rotation. */
+typedef enum {
+    MADE_ELSEWHERE,
+    MADE_SUM,
+    MADE_SCALED,
+    MADE_MASKED,
+    MADE_SOFTMAX,
+    MADE_ROTATED,
+    MADE_NORMED,
+    MADE_ROWS,
+    MADE_GAIN,
+    MADE_NORM_BACK,
+    MADE_SOFTMAX_BACK,
+    MADE_ROTATED_BACK
+} made_by;
+
+enum { STEP_VIEWS = 8 };
 /* Words stand before the matrices, and what depends on the numbers after them. Texts are constants
  * or owned by the list. */
 typedef struct {
@@ -50,8 +70,8 @@ typedef struct {
     int listed_count;
     int count; /* of the matrices; the last one is the result */
     matrix_view view[STEP_VIEWS];
-    int row, col;            /* the cell of the result that is written out; -1: none */
-    const char *cell;        /* how it is made, if it is no sum of products */
+    made_by made;
+    int row, col;            /* the cell of the result that is written out, as stored; -1: none */
     const char *after;       /* a paragraph */
     const char *aside;       /* a dim one */
     const heed_chart *chart; /* drawn last */
@@ -79,6 +99,16 @@ typedef struct {
     int query, key;    /* the cell whose numbers are written out, from 1; 0: chosen automatically */
     json_t *file;      /* the labels may point into it; or NULL */
 } worked;
+
+/* The loss L = 1/2 sum (output - target)^2 or, for a head with W_h and no target, the same of the
+ * layer's output, and its gradients. */
+typedef struct {
+    bool layer, norm;       /* the loss is of the layer's output, which a norm computes */
+    heed_lesson_part end;   /* the part that the loss is of */
+    const double *target;   /* what that is compared with; NULL: zeros */
+    heed_lesson_gradient g; /* heed_lesson_gradient_free */
+    double loss;
+} backward_pass;
 
 /* The place of a head in a trained model. */
 typedef struct {
@@ -110,11 +140,14 @@ typedef struct explaining {
     const char *page_link;     /* the explained head, as in heed_page; or NULL */
     unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
     json_t *learned;                         /* what --learn adds to the JSON; or NULL */
+    backward_pass back;                      /* of --backward */
     /* the list */
     const char *name, *title, *words, *commands, *unit; /* unit: of the pictures' colours */
     double hi; /* the end of their scale; 0: the largest number of each matrix */
     lesson_step *list;
     int count;
+    lesson_step no_step; /* what add_step and show give where there is no memory, or an error */
+    matrix_view no_view;
     bool page; /* it is made for the page: matrices that may come to be are there */
     void (*own)(struct explaining *e); /* fills the list, instead of the steps of the head */
     /* what lives as long as the list */
@@ -141,13 +174,16 @@ void paris_steps(explaining *e), mix_steps(explaining *e), store_steps(explainin
 
 /* ---- filling a list (list.c) ---- */
 
-/* Makes e own a block of malloc and returns it. The program ends where there is no memory. */
-void *keep(explaining *e, void *block);
+/* Zeroed memory that e owns; NULL: an error, after which text_of gives "", labels are NULL,
+ * matrices are empty, and steps are not added. */
+void *room(explaining *e, size_t count, size_t size);
+bool failed(const explaining *e);
 void explaining_free(explaining *e); /* all but out */
 const char *text_of(explaining *e, const char *format, ...) HEED_PRINTF(2, 3);
 /* Labels with a number from `from` on: "h_%d". */
 const char *const *numbered(explaining *e, const char *format, int from, int count);
 const char *const *keep_labels(explaining *e, const char *const *labels, int count); /* copies */
+bool is_label(const char *label, const char *text, size_t n); /* equals the text of n bytes */
 
 lesson_step *add_step(explaining *e, const char *title, const char *formula, const char *words);
 /* Adds a matrix to the last step. */
@@ -218,16 +254,14 @@ void print_exact(explaining *e, json_t *v);
 json_t *matrix_json(const heed_matrix *m); /* a list of rows; null: not finite */
 json_t *rows_json(const double *x, int rows, int cols);
 json_t *labels_json(const char *const *labels, int count); /* NULL if there are no labels */
-/* The sum of products that gives a cell of a step's result, and the cell's name, "Q[lion, 2]". */
+/* How the cell of a step's result is made, "Q[lion, 2] = 1·0 + 3·2 = 6", or NULL; and the name of
+ * a cell of a drawing. */
 const char *written_cell(explaining *e, const lesson_step *s);
 const char *cell_name(explaining *e, const matrix_view *v, int row, int col);
-/* "NAME = TERMS = 38", or ≈ where the rounded numbers, which give `sum`, do not. */
-const char *written_line(explaining *e, const matrix_view *v, int row, int col, const char *terms,
-                         double sum);
 int largest_in_row(const heed_matrix *m, int row); /* the column, by absolute value */
 int largest_row(const heed_matrix *m);             /* the row of the largest number */
 
-/* ---- a head (head.c, backward.c, learn.c, from.c, run.c) ---- */
+/* ---- a head (head.c, learn.c, from.c, run.c) ---- */
 
 /* Fills e->w: copies the arguments and computes the head; labels that are NULL are generated.
  * False: see e->c. */
@@ -239,25 +273,16 @@ json_t *worked_json(const explaining *e); /* the head as one object, which --fro
 bool apply_settings(explaining *e);
 const char *symbols_of(explaining *e); /* which the notes have for the same sizes */
 void head_steps(explaining *e);        /* the list of its steps, with --backward */
-/* A part with its labels, in the row or column notation; turned: its transpose. */
-matrix_view worked_view(const explaining *e, heed_lesson_part part, bool turned);
-const char *const *row_labels_of(const worked *w, heed_lesson_part part); /* as stored */
-const char *const *col_labels_of(const worked *w, heed_lesson_part part);
-bool is_bias(heed_lesson_part part);
-bool has_part(const worked *w, heed_lesson_part part);
-/* Sets the cell of the last step that is written out, as stored. */
-void choose_step_cell(explaining *e, bool chosen, int row, int col);
-const char *safe_title(explaining *e, const char *title);  /* shown safely on a terminal */
-bool has_bias(const explaining *e, heed_lesson_part bias); /* with a number that is not 0 */
-/* Finds the cell of a part that is written out, as stored. False: the part has no such cell. */
-bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col);
+matrix_view worked_view(explaining *e, heed_lesson_part part); /* with its labels */
+/* "tokens", "sources" ...: whose labels they are in w; NULL: nobody's. */
+const char *label_set(const worked *w, const char *const *labels);
+const char *safe_title(explaining *e, const char *title); /* shown safely on a terminal */
 char *tie_marks(explaining *e);     /* of a hard selection: '*' chosen, '=' ties with it */
 const char *ties_of(explaining *e); /* and what they say */
 /* "Exercise 7", or "" without a sheet; and how many blanks it has. */
 const char *sheet_name(explaining *e);
 int sheet_blanks(const explaining *e);
 
-void backward_steps(explaining *e);
 json_t *backward_json(explaining *e);
 /* --learn N: replaces the matrices of e->w by learned ones; e->learned gets their values. */
 bool explain_learn(explaining *e);

@@ -11,8 +11,8 @@ enum { NUMBERS = 16, MAPS = 8 }; /* a cell shows its number if a matrix has that
 
 static heed_heatmap map_of(explaining *e, const matrix_view *v) {
     int rows = rows_of(v), cols = cols_of(v);
-    heed_real *x = keep(e, malloc((size_t)rows * (size_t)cols * sizeof *x)), lo = 0;
-    for (int i = 0; i < rows * cols; i++) {
+    heed_real *x = room(e, (size_t)rows * (size_t)cols, sizeof *x), lo = 0;
+    for (int i = 0; x && i < rows * cols; i++) {
         x[i] = (heed_real)view_at(v, i / cols, i % cols);
         if (x[i] < lo) lo = x[i];
     }
@@ -32,7 +32,7 @@ static heed_heatmap map_of(explaining *e, const matrix_view *v) {
 
 /* The weights, with the head's title. */
 static heed_heatmap map_of_head(explaining *e) {
-    matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS, false);
+    matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS);
     const char *title = safe_title(e, e->w.title);
     v.name = !e->w.layer ? title
                          : text_of(e, "%s, layer %d, head %d: %s", heed_stack_name(e->place.stack),
@@ -237,20 +237,8 @@ bool write_tex(explaining *e, const char *path) {
 
 /* Labels of a head change with its tokens: the page is told whose they are. */
 static json_t *page_labels(const explaining *e, const char *const *labels, int count) {
-    const worked *w = &e->w;
-    const struct {
-        const char *name;
-        const char *const *labels;
-    } sets[] = {{"tokens", w->tokens},
-                {"sources", w->sources},
-                {"features", w->features},
-                {"memory", w->memory},
-                {"q", w->q},
-                {"v", w->v},
-                {"stream", w->stream}};
-    for (size_t i = 0; labels && e->head && i < sizeof sets / sizeof *sets; i++)
-        if (sets[i].labels == labels) return json_string(sets[i].name);
-    return labels_json(labels, count);
+    const char *set = e->head ? label_set(&e->w, labels) : NULL;
+    return set ? json_string(set) : labels_json(labels, count);
 }
 
 /* The list; of a head without the numbers, which the page computes. */
@@ -267,11 +255,22 @@ static json_t *page_list(explaining *e) {
                           "rows", page_labels(e, v->row_labels, rows_of(v)), "cols",
                           page_labels(e, v->col_labels, cols_of(v)), "values",
                           e->head ? NULL : matrix_json(&v->m)));
+        static const char *const made[] = {[MADE_SUM] = "sum",
+                                           [MADE_SCALED] = "scaled",
+                                           [MADE_MASKED] = "masked",
+                                           [MADE_SOFTMAX] = "softmax",
+                                           [MADE_ROTATED] = "rotated",
+                                           [MADE_NORMED] = "normed",
+                                           [MADE_ROWS] = "rows",
+                                           [MADE_GAIN] = "gain",
+                                           [MADE_NORM_BACK] = "norm back",
+                                           [MADE_SOFTMAX_BACK] = "softmax back",
+                                           [MADE_ROTATED_BACK] = "rotated back"};
         bool all = !e->head;
         json_array_append_new(
-            list, json_pack("{s:s*, s:s*, s:s*, s:s*, s:o*, s:s*, s:s*, s:s*, s:b, s:o}", "title",
-                            s->title, "formula", s->formula, "words", s->words, "now",
-                            all ? s->now : NULL, "listed",
+            list, json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:o*, s:s*, s:s*, s:s*, s:b, s:o}",
+                            "title", s->title, "formula", s->formula, "words", s->words, "now",
+                            all ? s->now : NULL, "made", made[s->made], "listed",
                             s->listed ? page_labels(e, s->listed, s->listed_count) : NULL, "cell",
                             all ? written_cell(e, s) : NULL, "after", all ? s->after : NULL,
                             "aside", all ? s->aside : NULL, "loss", s->loss, "views", views));

@@ -93,8 +93,8 @@ static const double *read_matrix(reader *r, const shape *s) {
     const json_t *v = json_object_get(r->root, s->key);
     if (!check_shape(r, v, s)) return NULL;
     int rows = r->size[s->rows], cols = r->size[s->cols];
-    double *x = keep(r->e, malloc((size_t)rows * (size_t)cols * sizeof *x));
-    for (int i = 0; i < rows; i++) {
+    double *x = room(r->e, (size_t)rows * (size_t)cols, sizeof *x);
+    for (int i = 0; x && i < rows; i++) {
         const json_t *row = row_at(v, rows == 1, i);
         if ((int)json_array_size(row) != cols) {
             refuse(r, s->key, "row %d: expected %d numbers as in row 1, found %d", i + 1, cols,
@@ -124,8 +124,8 @@ static const char *const *read_labels(reader *r, const json_t *v, const char *ke
         refuse(r, key, "expected a list of %d labels, found %d", count, (int)json_array_size(v));
         return NULL;
     }
-    const char **list = keep(r->e, malloc((size_t)count * sizeof *list));
-    for (int i = 0; i < count; i++) {
+    const char **list = room(r->e, (size_t)count, sizeof *list);
+    for (int i = 0; list && i < count; i++) {
         list[i] = json_string_value(json_array_get(v, (size_t)i));
         if (list[i]) continue;
         refuse(r, key, "label %d: expected a text", i + 1);
@@ -159,8 +159,8 @@ static bool read_settings(reader *r, heed_lesson_args *a) {
     if ((int)json_array_size(h) != a->sources)
         return refuse(r, "hidden", "expected a list of %d numbers, 0 or 1, found %d", a->sources,
                       (int)json_array_size(h));
-    unsigned char *hide = keep(r->e, malloc((size_t)a->sources));
-    for (int i = 0; i < a->sources; i++) {
+    unsigned char *hide = room(r->e, (size_t)a->sources, 1);
+    for (int i = 0; hide && i < a->sources; i++) {
         const json_t *v = json_array_get(h, (size_t)i);
         if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > 1)
             return refuse(r, "hidden", "number %d: expected 0 or 1", i + 1);

@@ -1,22 +1,196 @@
-/* head.c -- the steps of a head: the settings that change it, the cell that is written out, and the
- * list from the tokens to the output or, in a trained model, to the end of the layer. */
+/* head.c -- a head with its labels, and its steps as one table: from the tokens to the output or,
+ * in a trained model, to the end of the layer, and with --backward the gradients of a loss back to
+ * the tokens. A row names the matrices that its own is made of; the formula in either notation and
+ * the sum of a cell follow from them. */
 #include "explain/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- settings ---- */
+/* ---- parts ---- */
 
-static bool same_text(const char *label, const char *text, size_t n) {
-    return strlen(label) == n && memcmp(label, text, n) == 0;
+/* What the rows or columns of a part stand for. */
+enum { NOTHING, TOKENS, SOURCES, FEATURES, MEMORY, QUERY_UNITS, VALUE_UNITS, STREAM, LABELS };
+static const char *const label_names[LABELS] = {NULL,     "tokens", "sources", "features",
+                                                "memory", "q",      "v",       "stream"};
+
+static const struct {
+    int rows, cols;
+    const char *gradient;       /* its name */
+    const char *name, *columns; /* of the part, where that is not heed_lesson_name's; in the
+                                   notation with tokens as columns, where it is another one */
+} parts[] = {
+    [HEED_LESSON_X] = {TOKENS, FEATURES, "dX"},
+    [HEED_LESSON_Z] = {SOURCES, MEMORY, "dZ"},
+    [HEED_LESSON_W_Q] = {FEATURES, QUERY_UNITS, "dW_Q"},
+    [HEED_LESSON_W_K] = {MEMORY, QUERY_UNITS, "dW_K"},
+    [HEED_LESSON_W_V] = {MEMORY, VALUE_UNITS, "dW_V"},
+    [HEED_LESSON_B_Q] = {NOTHING, QUERY_UNITS, "dB_Q"},
+    [HEED_LESSON_B_K] = {NOTHING, QUERY_UNITS, "dB_K"},
+    [HEED_LESSON_B_V] = {NOTHING, VALUE_UNITS, "dB_V"},
+    [HEED_LESSON_Q] = {TOKENS, QUERY_UNITS, "dQ"},
+    [HEED_LESSON_K] = {SOURCES, QUERY_UNITS, "dK"},
+    [HEED_LESSON_V] = {SOURCES, VALUE_UNITS, "dV"},
+    [HEED_LESSON_Q_R] = {TOKENS, QUERY_UNITS, "dQ_R"},
+    [HEED_LESSON_K_R] = {SOURCES, QUERY_UNITS, "dK_R"},
+    [HEED_LESSON_RAW] = {TOKENS, SOURCES, "dR"},
+    [HEED_LESSON_SCALED] = {TOKENS, SOURCES, ""},
+    [HEED_LESSON_SCORES] = {TOKENS, SOURCES, "dS"},
+    [HEED_LESSON_WEIGHTS] = {TOKENS, SOURCES, "dP", NULL, "A"},
+    [HEED_LESSON_OUTPUT] = {TOKENS, VALUE_UNITS, "dO", NULL, "H"},
+    [HEED_LESSON_W_H] = {VALUE_UNITS, STREAM, "dW_h"},
+    [HEED_LESSON_B_O] = {NOTHING, STREAM, "dB_O"},
+    [HEED_LESSON_OTHERS] = {TOKENS, STREAM, ""},
+    [HEED_LESSON_GAIN] = {NOTHING, STREAM, "dgain"},
+    [HEED_LESSON_BIAS] = {NOTHING, STREAM, "dbias"},
+    [HEED_LESSON_SHARE] = {TOKENS, STREAM, ""},
+    [HEED_LESSON_ALL] = {TOKENS, STREAM, "dU", "all heads"},
+    [HEED_LESSON_NORMED] = {TOKENS, STREAM, "dY", "LN(X + all heads)"},
+};
+
+static const char *const *labels_of(const worked *w, int what) {
+    const char *const *const labels[LABELS] = {NULL,      w->tokens, w->sources, w->features,
+                                               w->memory, w->q,      w->v,       w->stream};
+    return labels[what];
 }
+
+const char *label_set(const worked *w, const char *const *labels) {
+    for (int i = TOKENS; labels && i < LABELS; i++)
+        if (labels_of(w, i) == labels) return label_names[i];
+    return NULL;
+}
+
+static bool is_bias(heed_lesson_part part) {
+    return part == HEED_LESSON_B_O || (part >= HEED_LESSON_B_Q && part <= HEED_LESSON_B_V);
+}
+
+/* W_Q, W_K, W_V or W_h, which are transposed in the notation with tokens as columns. */
+static bool is_weight(heed_lesson_part part) {
+    return part == HEED_LESSON_W_H || (part >= HEED_LESSON_W_Q && part <= HEED_LESSON_W_V);
+}
+
+/* Whether a part is there and, of what is added, has a number that is not 0. On the page the other
+ * heads may come to have some. */
+static bool has(const explaining *e, heed_lesson_part part) {
+    const heed_matrix *m = &e->w.lesson.part[part];
+    bool found = !is_bias(part) && (part != HEED_LESSON_OTHERS || e->page);
+    for (int i = 0; m->x && i < m->rows * m->cols; i++) found |= m->x[i] != 0;
+    return m->x && found;
+}
+
+/* The part of a name or of its gradient's, of n bytes; -1: none. */
+static int part_named(const char *name, size_t n, bool *slope) {
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        *slope = is_label(parts[i].gradient, name, n);
+        if (*slope || is_label(heed_lesson_name((heed_lesson_part)i), name, n)) return i;
+    }
+    return -1;
+}
+
+/* A part or, with slope, its gradient. */
+static matrix_view view_of(explaining *e, heed_lesson_part part, bool slope, bool turned) {
+    if (part == HEED_LESSON_Z && e->w.lesson.self && !slope) part = HEED_LESSON_X;
+    const char *const *rows = labels_of(&e->w, parts[part].rows);
+    const char *const *cols = labels_of(&e->w, parts[part].cols);
+    bool across = turned != e->columns, prime = turned != (e->columns && is_weight(part));
+    bool of_rows = rows == e->w.tokens || rows == e->w.sources;
+    bool of_cols = cols == e->w.tokens || cols == e->w.sources;
+    int most_rows = of_rows ? e->most_tokens : e->most_width;
+    int most_cols = of_cols ? e->most_tokens : e->most_width;
+    const char *key = slope ? parts[part].gradient : heed_lesson_name(part), *name = key;
+    if (!slope && parts[part].name) name = parts[part].name;
+    if (!slope && parts[part].columns && e->columns) name = parts[part].columns;
+    return (matrix_view){.name = prime ? text_of(e, "%s'", name) : name,
+                         .key = key,
+                         .sign = "",
+                         .m = slope ? e->back.g.part[part] : e->w.lesson.part[part],
+                         .blank = slope ? NULL : e->blank[part],
+                         .transposed = across,
+                         .most_rows = across ? most_cols : most_rows,
+                         .most_cols = across ? most_rows : most_cols,
+                         .row_labels = across ? cols : rows,
+                         .col_labels = across ? rows : cols};
+}
+
+matrix_view worked_view(explaining *e, heed_lesson_part part) {
+    return view_of(e, part, false, false);
+}
+
+/* ---- making ---- */
+
+bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
+    e->w = labels;
+    e->head = heed_lesson_make(e->c, a, &e->w.lesson) && worked_label(e);
+    return e->head;
+}
+
+bool worked_label(explaining *e) {
+    worked *w = &e->w;
+    const heed_lesson_args *l = &w->lesson.args;
+    if (!w->tokens) w->tokens = numbered(e, "%d", 1, l->tokens);
+    if (w->lesson.self) w->sources = w->tokens;
+    if (!w->features) w->features = numbered(e, "x%d", 1, l->features);
+    if (w->lesson.self) w->memory = w->features;
+    if (!w->sources) w->sources = numbered(e, "%d", 1, l->sources);
+    if (!w->memory) w->memory = numbered(e, "z%d", 1, l->memory);
+    if (!w->q) w->q = numbered(e, "%d", 1, l->key);
+    if (!w->v) w->v = numbered(e, "%d", 1, l->value);
+    if (w->lesson.part[HEED_LESSON_W_H].x) w->stream = numbered(e, "%d", 1, l->width);
+    return heed_ctx_status(e->c) == HEED_OK;
+}
+
+/* ---- JSON ---- */
+
+json_t *worked_json(const explaining *e) {
+    const worked *w = &e->w;
+    const heed_lesson_args *a = &w->lesson.args;
+    bool self = w->lesson.self;
+    json_t *hidden = json_array();
+    for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
+    json_t *o = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o*, s:o, s:b, s:b, s:o*, s:{s:o, s:o}, s:o, s:s, s:{s:o*, s:o*, "
+        "s:o*}}",
+        "example", json_text(w->example), "title", json_text(w->title), "tokens",
+        labels_json(w->tokens, a->tokens), "features", labels_json(w->features, a->features),
+        "sources", self ? NULL : labels_json(w->sources, a->sources), "beta", json_number(a->beta),
+        "causal", a->causal, "hard", a->hard, "memory",
+        self ? NULL : labels_json(w->memory, a->memory), "units", "q", labels_json(w->q, a->key),
+        "v", labels_json(w->v, a->value), "hidden", hidden, "notation",
+        e->columns ? "columns" : "rows", "notes", "W_Q", labels_json(w->notes[0], a->features),
+        "W_K", labels_json(w->notes[1], a->memory), "W_V", labels_json(w->notes[2], a->memory));
+    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+        heed_lesson_part part = (heed_lesson_part)i;
+        if (w->lesson.part[i].x && (part != HEED_LESSON_Z || !self) &&
+            (!is_bias(part) || has(e, part)))
+            json_object_set_new(o, heed_lesson_name(part), matrix_json(&w->lesson.part[i]));
+    }
+    if (a->rotary > 0) json_object_set_new(o, "rotary", json_number(a->rotary));
+    if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
+    if (w->lesson.part[HEED_LESSON_NORMED].x) json_object_set_new(o, "eps", json_number(a->eps));
+    if (w->lesson.part[HEED_LESSON_W_H].x) { /* what the model does with the sum of all heads */
+        json_object_set_new(o, "pre_norm", json_boolean(w->pre));
+        json_object_set_new(o, "rms_norm", json_boolean(w->rms));
+        json_object_set_new(o, "custom", json_boolean(w->custom));
+    }
+    if (w->layer) {
+        json_object_set_new(o, "layer", json_string(w->layer));
+        json_object_set_new(o, "head", json_integer(e->place.head + 1));
+        json_object_set_new(o, "place",
+                            json_pack("{s:s, s:i}", "stack", heed_stack_name(e->place.stack),
+                                      "layer", e->place.layer + 1));
+    }
+    if (e->learned) json_object_set(o, "learn", e->learned);
+    return o;
+}
+
+/* ---- settings ---- */
 
 /* The index of the first label that equals the text, or of a number from 1 to count; -1: none. */
 static int place_of(const char *text, size_t n, const char *const *labels, int count) {
     char *end;
     for (int i = 0; labels && i < count; i++)
-        if (same_text(labels[i], text, n)) return i;
+        if (is_label(labels[i], text, n)) return i;
     long number = strtol(text, &end, 10);
     return end != text + n || number < 1 || number > count ? -1 : (int)number - 1;
 }
@@ -32,19 +206,10 @@ static bool hide_keys(explaining *e) {
                 "--hide is wrong: expected tokens of the text or numbers from 1 to %d, found %.*s",
                 l->args.sources, (int)(n < 40 ? n : 40), text);
         for (int i = 0; i < l->args.sources; i++) /* all tokens with that text */
-            if (i == at || same_text(e->w.sources[i], text, n)) l->hidden[i] = 1;
+            if (i == at || is_label(e->w.sources[i], text, n)) l->hidden[i] = 1;
         text += n + (text[n] == ',');
     }
     return true;
-}
-
-/* A part that --cell may name; -1: none. */
-static int part_named(const worked *w, const char *text, size_t n) {
-    for (int i = HEED_LESSON_Q; i <= HEED_LESSON_OUTPUT; i++)
-        if (i != HEED_LESSON_SCORES && w->lesson.part[i].x &&
-            same_text(heed_lesson_name((heed_lesson_part)i), text, n))
-            return i;
-    return -1;
 }
 
 /* Without a part, the cell is one of the scores, and of every part that has such a cell. */
@@ -52,24 +217,28 @@ static bool choose_cell(explaining *e) {
     const char *given = heed_config_text(e->p->flags, "cell"), *text = given;
     const char *colon = strchr(text, ':'), *comma;
     if (!*text) return true;
-    e->part = colon ? part_named(&e->w, text, (size_t)(colon - text)) : -1;
+    bool slope = false;
+    e->part = colon ? part_named(text, (size_t)(colon - text), &slope) : -1;
+    if (slope || e->part < HEED_LESSON_Q || e->part > HEED_LESSON_OUTPUT ||
+        e->part == HEED_LESSON_SCORES || !e->w.lesson.part[e->part].x)
+        e->part = -1;
     if (e->part >= 0) text = colon + 1;
     heed_lesson_part part = e->part < 0 ? HEED_LESSON_RAW : (heed_lesson_part)e->part;
     const heed_matrix *m = &e->w.lesson.part[part];
     if ((comma = strchr(text, ',')) != NULL) {
         const char *row = e->columns ? comma + 1 : text, *col = e->columns ? text : comma + 1;
         size_t before = (size_t)(comma - text), after = strlen(comma + 1);
-        e->row =
-            1 + place_of(row, e->columns ? after : before, row_labels_of(&e->w, part), m->rows);
-        e->col =
-            1 + place_of(col, e->columns ? before : after, col_labels_of(&e->w, part), m->cols);
+        e->row = 1 + place_of(row, e->columns ? after : before, labels_of(&e->w, parts[part].rows),
+                              m->rows);
+        e->col = 1 + place_of(col, e->columns ? before : after, labels_of(&e->w, parts[part].cols),
+                              m->cols);
         if (e->row > 0 && e->col > 0) return true;
     }
     return heed_fail(
         e->c, HEED_USAGE,
         "--cell is wrong: expected ROW,COLUMN or one of Q K V %sraw scaled weights output, a "
         "colon and ROW,COLUMN, by tokens or by numbers up to %d,%d; found %.60s",
-        has_part(&e->w, HEED_LESSON_Q_R) ? "Q_R K_R " : "", e->columns ? m->cols : m->rows,
+        e->w.lesson.part[HEED_LESSON_Q_R].x ? "Q_R K_R " : "", e->columns ? m->cols : m->rows,
         e->columns ? m->rows : m->cols, given);
 }
 
@@ -111,145 +280,32 @@ static int row_of_numbers(const explaining *e, const heed_matrix *m, int row) {
     return here < least && there > here ? best : row;
 }
 
-/* The query and the key are those asked for, or the example's. The default is the middle query,
- * unless its numbers are zeros, and the key with its largest weight. */
-bool chosen_cell(const explaining *e, heed_lesson_part part, int *row, int *col) {
+/* Sets the cell of the step's result, a part or its gradient, that is written out. The query and
+ * the key are those asked for, or the example's. The default is the middle query, unless its
+ * numbers are zeros, and the key with its largest weight; going back, those with the largest
+ * gradient of a score, and of a weight matrix its largest. */
+static void choose(const explaining *e, lesson_step *s, heed_lesson_part part, bool slope) {
     const worked *w = &e->w;
-    const heed_matrix *p = w->lesson.part, *m = &p[part], *weights = &p[HEED_LESSON_WEIGHTS];
+    const heed_matrix *p = w->lesson.part, *m = &s->view[s->count - 1].m, *d = e->back.g.part;
     int query = e->row - 1, key = e->col - 1;
     if (e->row && e->part >= 0) {
-        *row = query, *col = key;
-        return e->part == (int)part;
+        if (e->part == (int)part) s->row = query, s->col = key;
+        return;
     }
-    if (!e->row) {
-        query = w->query ? w->query - 1 : row_of_numbers(e, &p[HEED_LESSON_Q], weights->rows / 2);
-        key = w->key ? w->key - 1 : largest_in_row(weights, query);
+    if (!e->row && slope) {
+        query = largest_row(&d[HEED_LESSON_SCORES]);
+        key = largest_in_row(&d[HEED_LESSON_SCORES], query);
+    } else if (!e->row) {
+        query = w->query ? w->query - 1
+                         : row_of_numbers(e, &p[HEED_LESSON_Q], p[HEED_LESSON_WEIGHTS].rows / 2);
+        key = w->key ? w->key - 1 : largest_in_row(&p[HEED_LESSON_WEIGHTS], query);
     }
-    bool of_keys = part == HEED_LESSON_K || part == HEED_LESSON_V || part == HEED_LESSON_K_R;
     bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
-    *row = of_keys ? key : query;
-    if (!of_pairs && !e->row) *row = row_of_numbers(e, m, *row);
-    *col = of_pairs ? key : largest_in_row(m, *row);
-    return true;
-}
-
-void choose_step_cell(explaining *e, bool chosen, int row, int col) {
-    lesson_step *s = &e->list[e->count - 1];
-    if (!chosen) return;
-    s->row = e->columns ? col : row;
-    s->col = e->columns ? row : col;
-}
-
-/* ---- a cell that is no sum of products, written out ---- */
-
-static double put_number(heed_text *out, double x, int digits) {
-    char text[32];
-    number_text(text, x, digits);
-    heed_text_add(out, text[0] == '-' ? "(%s)" : "%s", text);
-    return strtod(text, NULL);
-}
-
-static double put_weight(heed_text *out, const explaining *e, int row, int col) {
-    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
-    double top = -(double)INFINITY, sum = 0, s = heed_matrix_at(m, row, col);
-    char text[32], shift[32] = "";
-    for (int j = 0; j < m->cols; j++) top = fmax(top, heed_matrix_at(m, row, j));
-    double from = fabs(top) > 12 && isfinite(top) ? top : 0;
-    for (int j = 0; j < m->cols; j++) sum += exp(heed_matrix_at(m, row, j) - from);
-    if (from != 0) snprintf(shift, sizeof shift, "-%.*f", e->look.precision, from);
-    int digits = matrix_digits(m, e->look.precision);
-    heed_text_add(out, "exp(%s%s) / sum of exp = ", number_text(text, s, digits), shift);
-    double part = put_number(out, exp(s - from), e->look.precision);
-    heed_text_add(out, " / ");
-    return part / put_number(out, sum, e->look.precision);
-}
-
-/* The two numbers of a pair, of which the rotated one is made. */
-static double put_rotation(heed_text *out, const explaining *e, heed_lesson_part part, int row,
-                           int col) {
-    const heed_lesson *l = &e->w.lesson;
-    const heed_matrix *m = &l->part[part == HEED_LESSON_Q_R ? HEED_LESSON_Q : HEED_LESSON_K];
-    int half = m->cols / 2, i = col % half, digits = matrix_digits(m, e->look.precision);
-    char angle[32];
-    number_text(angle, row * pow(l->args.rotary, -2.0 * i / m->cols), 4);
-    double turn = strtod(angle, NULL), x = put_number(out, heed_matrix_at(m, row, col), digits);
-    heed_text_add(out, "·cos(%s) %c ", angle, col < half ? '-' : '+');
-    double y = put_number(out, heed_matrix_at(m, row, (col + half) % m->cols), digits);
-    heed_text_add(out, "·sin(%s)", angle);
-    return x * cos(turn) + (col < half ? -y : y) * sin(turn);
-}
-
-static const char *special_cell(explaining *e, heed_lesson_part part, int row, int col) {
-    const heed_lesson *l = &e->w.lesson;
-    const heed_matrix *raw = &l->part[HEED_LESSON_RAW];
-    matrix_view v = worked_view(e, part, false);
-    int first, r = e->columns ? col : row, c = e->columns ? row : col;
-    const char *name = cell_name(e, &v, r, c);
-    if (part == HEED_LESSON_WEIGHTS && !heed_lesson_ties(l, row, &first))
-        return text_of(e, "%s = 0: all its keys are hidden.", name);
-    if (part == HEED_LESSON_WEIGHTS && l->args.hard)
-        return text_of(e, "%s = %s.", name,
-                       col == first ? "1: the largest of its scores"
-                                    : "0: not the first of its largest scores");
-    heed_text terms = {.c = e->c};
-    char beta[32];
-    double sum;
-    if (part == HEED_LESSON_WEIGHTS)
-        sum = put_weight(&terms, e, row, col);
-    else if (part == HEED_LESSON_SCALED) {
-        heed_text_add(&terms, "%s·", number_text(beta, l->args.beta, 4));
-        sum = strtod(beta, NULL) * put_number(&terms, heed_matrix_at(raw, row, col),
-                                              matrix_digits(raw, e->look.precision));
-    } else
-        sum = put_rotation(&terms, e, part, row, col);
-    const char *line = written_line(e, &v, r, c, terms.s, sum);
-    heed_text_free(&terms);
-    return line;
-}
-
-/* ---- parts of steps ---- */
-
-static lesson_step *begin(explaining *e, const char *title, const char *rows, const char *columns,
-                          const char *words) {
-    return add_step(e, title, e->columns ? columns : rows, words);
-}
-
-/* left right + bias = out. */
-static void show_product(explaining *e, heed_lesson_part out) {
-    static const heed_lesson_part factors[][2] = {
-        [HEED_LESSON_Q] = {HEED_LESSON_X, HEED_LESSON_W_Q},
-        [HEED_LESSON_K] = {HEED_LESSON_Z, HEED_LESSON_W_K},
-        [HEED_LESSON_V] = {HEED_LESSON_Z, HEED_LESSON_W_V},
-        [HEED_LESSON_RAW] = {HEED_LESSON_Q, HEED_LESSON_K},
-        [HEED_LESSON_OUTPUT] = {HEED_LESSON_WEIGHTS, HEED_LESSON_V},
-        [HEED_LESSON_SHARE] = {HEED_LESSON_OUTPUT, HEED_LESSON_W_H},
-    };
-    bool raw = out == HEED_LESSON_RAW, rotary = has_part(&e->w, HEED_LESSON_Q_R);
-    heed_lesson_part left = raw && rotary ? HEED_LESSON_Q_R : factors[out][0];
-    heed_lesson_part right = raw && rotary ? HEED_LESSON_K_R : factors[out][1];
-    matrix_view a = worked_view(e, left, false), b = worked_view(e, right, raw);
-    int row, col;
-    show_view(e, "", e->columns ? b : a);
-    show_view(e, "·", e->columns ? a : b);
-    if (out >= HEED_LESSON_Q && out <= HEED_LESSON_V) {
-        heed_lesson_part bias = (heed_lesson_part)(HEED_LESSON_B_Q + out - HEED_LESSON_Q);
-        if (has_bias(e, bias)) show_view(e, "+", worked_view(e, bias, false));
-    }
-    show_view(e, "=", worked_view(e, out, false));
-    bool chosen = chosen_cell(e, out, &row, &col);
-    choose_step_cell(e, chosen, row, col);
-}
-
-/* A part made of the one before it, cell by cell or row by row. */
-static matrix_view *show_result(explaining *e, heed_lesson_part from, heed_lesson_part part) {
-    int row, col;
-    bool chosen = chosen_cell(e, part, &row, &col);
-    show_view(e, "", worked_view(e, from, false))->seen = true;
-    matrix_view *v = show_view(e, "", worked_view(e, part, false));
-    choose_step_cell(e, chosen, row, col);
-    if (chosen && part != HEED_LESSON_SCORES)
-        e->list[e->count - 1].cell = special_cell(e, part, row, col);
-    return v;
+    s->row = m->rows == 1 ? 0 : parts[part].rows == SOURCES ? key : query;
+    if (is_weight(part)) s->row = largest_row(m);
+    if (!of_pairs && !e->row && m->rows > 1)
+        s->row = row_of_numbers(e, slope && !is_weight(part) ? &p[part] : m, s->row);
+    s->col = of_pairs ? key : largest_in_row(m, s->row);
 }
 
 /* "1 Paris, 2 is" */
@@ -269,7 +325,7 @@ static void list_tokens(explaining *e, lesson_step *s, const char *lead, const c
 /* The remarks on the rows of W_Q, W_K or W_V, each once; NULL: there are none. */
 static const char *notes_of(explaining *e, heed_lesson_part w) {
     const char *const *notes = e->w.notes[w - HEED_LESSON_W_Q];
-    const char *const *labels = row_labels_of(&e->w, w);
+    const char *const *labels = labels_of(&e->w, parts[w].rows);
     heed_text list = {.c = e->c};
     for (int i = 0; notes && i < e->w.lesson.part[w].rows; i++) {
         bool again = !*notes[i];
@@ -325,149 +381,11 @@ static const char *change_by(explaining *e, const heed_lesson_args *a, const cha
     return text;
 }
 
-/* ---- the steps ---- */
-
-static void tokens_and_vectors(explaining *e) {
-    const worked *w = &e->w;
-    const heed_lesson_args *a = &w->lesson.args;
-    const char *line = e->columns ? "column" : "row";
-    lesson_step *s = add_step(e, "Tokens", NULL, NULL);
-    if (w->lesson.self) {
-        s->words = text_of(e,
-                           "The %s is cut into %d token%s. Attention reads all of them at once; "
-                           "here they are numbered.",
-                           w->picture ? "picture" : "text", a->tokens, a->tokens == 1 ? "" : "s");
-        list_tokens(e, s, "", w->tokens, a->tokens);
-    } else {
-        s->words = text_of(e,
-                           "Cross-attention: the queries come from one list of tokens, the keys "
-                           "and values from another, the inputs. Scores, weights and the output "
-                           "have a %s for each query; scores and weights have a %s for each input.",
-                           line, e->columns ? "row" : "column");
-        list_tokens(e, s, "Queries: ", w->tokens, a->tokens);
-        list_tokens(e, add_step(e, NULL, NULL, NULL), "Inputs: ", w->sources, a->sources);
-    }
-    s = add_step(e, "Vectors", NULL,
-                 text_of(e, "Each %s becomes a vector of %d numbers: a %s of X.",
-                         w->lesson.self ? "token" : "query's token", a->features, line));
-    s->aside = w->alike;
-    show_view(e, "", worked_view(e, HEED_LESSON_X, false));
-    if (w->lesson.self) return;
-    add_step(e, NULL, NULL,
-             text_of(e, "Keys and values are computed from the inputs' vectors of %d numbers: Z.",
-                     a->memory));
-    show_view(e, "", worked_view(e, HEED_LESSON_Z, false));
-}
-
-static void projections(explaining *e) {
-    static const struct {
-        const char *title, *words;
-    } all[] = {{"Queries", "A query says what a token looks for."},
-               {"Keys", "A key says what a token offers to the queries."},
-               {"Values", "A value is what a token passes on to the tokens that attend to it."}};
-    const heed_lesson_args *a = &e->w.lesson.args;
-    for (int i = 0; i < 3; i++) {
-        const char letter = "QKV"[i], *from = i && !e->w.lesson.self ? "Z" : "X";
-        heed_lesson_part bias = (heed_lesson_part)(HEED_LESSON_B_Q + i);
-        const char *formula = e->columns ? text_of(e, "%c = W_%c' %s", letter, letter, from)
-                                         : text_of(e, "%c = %s W_%c", letter, from, letter);
-        if (has_bias(e, bias)) formula = text_of(e, "%s + B_%c", formula, letter);
-        lesson_step *s = add_step(e, all[i].title, formula, all[i].words);
-        show_product(e, (heed_lesson_part)(HEED_LESSON_Q + i));
-        s->after = notes_of(e, (heed_lesson_part)(HEED_LESSON_W_Q + i));
-        if (i == 1 && e->w.lesson.self && a->features == a->memory)
-            s->aside = text_of(e,
-                               "Without W_Q and W_K the scores would be %s: every token would look "
-                               "for what resembles itself, and the score of i on j would be that "
-                               "of j on i.",
-                               e->columns ? "X' X" : "X X'");
-        if (i == 2)
-            s->aside = text_of(e,
-                               "Without this step a token would pass on its own %d numbers, all "
-                               "that it is, instead of these %d.",
-                               a->memory, a->value);
-    }
-}
-
-static void positions(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    if (!has_part(&e->w, HEED_LESSON_Q_R)) return;
-    begin(e, "Positions", "Q_R, K_R", "Q_R, K_R",
-          text_of(e,
-                  "Rotary positions: the numbers i and i + %d of a query and of a key are a pair, "
-                  "which is rotated by the angle p theta^(-2(i-1)/%d) for the place p of its "
-                  "token, from 0, and theta = %g. What two tokens then score depends on how far "
-                  "apart they are, not on where.",
-                  a->key / 2, a->key, a->rotary));
-    show_result(e, HEED_LESSON_Q, HEED_LESSON_Q_R);
-    begin(e, NULL, "K_R", "K_R", NULL);
-    show_result(e, HEED_LESSON_K, HEED_LESSON_K_R);
-}
-
-static void scale(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    heed_lesson_args other = *a;
-    double usual = 1 / sqrt(a->key);
-    bool unscaled = fabs(a->beta - 1) < 1e-12, is_usual = fabs(a->beta - usual) < 1e-12;
-    lesson_step *s = begin(e, "Scale", "scaled = beta raw", "scaled = beta raw", NULL);
-    const char *varies = text_of(e,
-                                 "All scores are multiplied by beta = 1/sqrt(%d) = %.4f. Their "
-                                 "variance grows with the width of a query; this factor makes it "
-                                 "independent of the width.",
-                                 a->key, usual);
-    s->now = is_usual ? varies
-                      : text_of(e,
-                                "All scores are multiplied by beta = %.4g instead of the usual "
-                                "1/sqrt(%d) = %.4f. The larger beta is, the sharper softmax "
-                                "chooses; at 0 all weights are equal.%s",
-                                a->beta, a->key, usual,
-                                a->hard ? "\nA hard selection is the same with every beta above 0."
-                                        : "");
-    if (e->page)
-        s->words = text_of(e,
-                           "%s The larger beta is, the sharper softmax chooses; at 0 "
-                           "all weights are equal.",
-                           "All scores are multiplied by beta, usually the inverse root of the "
-                           "width of a query: their variance grows with that width.");
-    show_result(e, HEED_LESSON_RAW, HEED_LESSON_SCALED);
-    other.beta = unscaled ? usual : 1;
-    s->aside = change_by(e, &other,
-                         unscaled && a->key > 1
-                             ? text_of(e, "With beta = 1/sqrt(%d) = %.4g", a->key, usual)
-                             : "Without this step (--no-scale)");
-}
-
-static void mask(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
-    heed_lesson_args other = *a;
-    int hidden = 0, n = a->tokens;
-    for (int i = 0; i < m->rows * m->cols; i++) hidden += isinf(m->x[i]) && m->x[i] < 0;
-    lesson_step *s = add_step(e, "Mask", NULL, NULL);
-    const char *words = "The mask sets the score of every key that a query must not see to -inf, "
-                        "so that its weight is exactly 0.";
-    if (e->page)
-        s->words = words;
-    else if (hidden)
-        s->now = text_of(e, "%s It hides %d of %d scores.", words, hidden, n * a->sources);
-    else
-        s->now = text_of(e, "Nothing is hidden here: every query sees every key.%s",
-                         !e->w.lesson.self ? ""
-                                           : text_of(e,
-                                                     " A model that writes from left to right "
-                                                     "hides what comes later (--causal), %d of "
-                                                     "these %d scores.",
-                                                     n * (n - 1) / 2, n * a->sources));
-    if (hidden || e->page) show_result(e, HEED_LESSON_SCALED, HEED_LESSON_SCORES);
-    other.causal = false, other.hide = NULL;
-    if (hidden) s->aside = change_by(e, &other, "Without this step (--no-mask)");
-}
-
 char *tie_marks(explaining *e) {
     const heed_lesson *l = &e->w.lesson;
     const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
-    char *marks = keep(e, malloc((size_t)m->rows * (size_t)m->cols));
-    for (int i = 0; i < m->rows; i++) {
+    char *marks = room(e, (size_t)m->rows * (size_t)m->cols, 1);
+    for (int i = 0; marks && i < m->rows; i++) {
         int first, count = heed_lesson_ties(l, i, &first);
         double top = heed_matrix_at(m, i, first);
         for (int j = 0; j < m->cols; j++) {
@@ -500,7 +418,8 @@ const char *ties_of(explaining *e) {
 }
 
 /* How many weights of a query are not 0: ||a||_0. */
-static const char *nonzeros(explaining *e, const char *line) {
+static const char *nonzeros(explaining *e) {
+    const char *line = e->columns ? "column" : "row";
     const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_WEIGHTS];
     int least = m->cols, most = 0;
     for (int i = 0; i < m->rows; i++) {
@@ -515,96 +434,520 @@ static const char *nonzeros(explaining *e, const char *line) {
                    most == 1 ? "is" : "are");
 }
 
-static void weights(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    const char *line = e->columns ? "column" : "row", *name = e->columns ? "A" : "weights";
-    const char *choice = a->hard ? "1 at the largest" : "softmax";
-    bool blind = false;
-    for (int i = 0, first; i < a->tokens; i++) blind |= !heed_lesson_ties(&e->w.lesson, i, &first);
-    lesson_step *s =
-        add_step(e, "Weights", text_of(e, "%s = %s of each %s", name, choice, line), NULL);
-    s->words =
-        a->hard
-            ? text_of(e, "A hard selection gives all weight of a %s to its largest score.", line)
-            : text_of(e,
-                      "Softmax turns each %s of scores into weights that sum to 1: "
-                      "exp(score) over the sum of the %s's.",
-                      line, line);
-    s->now = blind ? text_of(e,
-                             "%s\nA %s whose scores are all hidden has nothing to choose from: its "
-                             "weights are 0, and sum to 0.",
-                             nonzeros(e, line), line)
-                   : nonzeros(e, line);
-    if (e->sheet) { /* scale and mask are no steps of it */
-        s->formula = text_of(e, "%s of each %s of %.4g raw%s", choice, line, a->beta,
-                             a->causal ? ", later tokens hidden" : "");
-        s->now = a->hard ? "Of equal numbers the first is the largest." : NULL;
+/* ---- the table of steps ---- */
+
+/* When a step is taken: what the head must be, besides having the matrix that the step makes. */
+enum {
+    NO_SHEET = 1,
+    SHEET = 2,
+    SELF = 4,
+    CROSS = 8,
+    ROTARY = 16,
+    UNROTATED = 32,
+    PRE = 64,        /* of a layer's end: the stream goes on */
+    POST = 128,      /* or a norm follows that is not computed */
+    KNOWN = 256,     /* it is known what the model does there */
+    MORE = 512,      /* other heads or a bias are added */
+    NORMED = 1024,   /* by a norm that is computed */
+    UNNORMED = 2048, /* or none */
+    BACK = 4096,     /* --backward */
+    OF_HEAD = 8192,  /* the loss is of the head's output */
+    OF_LAYER = 16384 /* of what the layer makes of it */
+};
+
+/* Texts have values in braces: see fill. */
+typedef struct {
+    int when;
+    const char *title, *formula; /* formula NULL: the views'; with a comma first: and this */
+    const char *views;           /* "dX = ~dQ ~W_Q' + ~dK ~W_K'": what factors next to one another
+                                    and sums make; ~ is drawn above, ' transposed, a comma comes
+                                    before what is shown besides */
+    made_by made;
+    const char *words;
+} step_row;
+
+static const step_row rows[] = {
+    {NO_SHEET | SELF, "Vectors", NULL, "X", MADE_ELSEWHERE,
+     "Each token becomes a vector of {d} numbers: a {row} of X."},
+    {NO_SHEET | CROSS, "Vectors", NULL, "X", MADE_ELSEWHERE,
+     "Each query's token becomes a vector of {d} numbers: a {row} of X."},
+    {NO_SHEET | CROSS, NULL, NULL, "Z", MADE_ELSEWHERE,
+     "Keys and values are computed from the inputs' vectors of {m} numbers: Z."},
+    {0, "Queries", NULL, "Q = X W_Q + B_Q", MADE_SUM, "A query says what a token looks for."},
+    {0, "Keys", NULL, "K = Z W_K + B_K", MADE_SUM,
+     "A key says what a token offers to the queries."},
+    {0, "Values", NULL, "V = Z W_V + B_V", MADE_SUM,
+     "A value is what a token passes on to the tokens that attend to it."},
+    {NO_SHEET, "Positions", "Q_R, K_R", "Q_R = ~Q", MADE_ROTATED,
+     "Rotary positions: the numbers i and i + {half} of a query and of a key are a pair, which is "
+     "rotated by the angle p theta^(-2(i-1)/{e}) for the place p of its token, from 0, and theta = "
+     "{theta}. What two tokens then score depends on how far apart they are, not on where."},
+    {NO_SHEET, NULL, "K_R", "K_R = ~K", MADE_ROTATED, NULL},
+    {SHEET | ROTARY, NULL, NULL, NULL, MADE_ELSEWHERE,
+     "Q_R and K_R are Q and K rotated by their places, from 0: numbers i and i + {half} are a "
+     "pair, "
+     "rotated by the angle p {theta}^(-2(i-1)/{e}). They are given."},
+    {0, "Scores", NULL, "raw = Q_R K_R'", MADE_SUM,
+     "Every query is compared with every key. Their dot product is large where the query looks for "
+     "what the key offers."},
+    {NO_SHEET, "Scale", "scaled = beta raw", "scaled = ~raw", MADE_SCALED, NULL},
+    {NO_SHEET, "Mask", NULL, "scores = ~scaled", MADE_MASKED, NULL},
+    {0, "Weights", "{A} = {choice} of each {row}", "weights = ~scores", MADE_SOFTMAX, NULL},
+    {0, "Output", NULL, "output = weights V", MADE_SUM, NULL},
+    {NO_SHEET, "W_h", NULL, "share = output W_h", MADE_SUM,
+     "{v} numbers become {w} again: what this head adds to each token. W_h here is this head's "
+     "part of the layer's output matrix."},
+    {NO_SHEET | MORE, NULL, NULL, "all_heads = share + others + B_O", MADE_SUM, "{added}"},
+    {NO_SHEET | PRE, "Add", NULL, NULL, MADE_ELSEWHERE,
+     "This model norms before attention: X above is {LN}(stream), and all heads together are added "
+     "to the stream, which goes on to the rest of the model."},
+    {NO_SHEET | POST, "Add", NULL, NULL, MADE_ELSEWHERE,
+     "All heads together are added to X{follows}."},
+    {NO_SHEET | KNOWN, "Add and norm", "LN(X + all heads)", "normed = ~X, ~all_heads, gain, bias",
+     MADE_NORMED,
+     "The layer adds to what each token was before, so that nothing is lost; then each token is "
+     "brought to mean 0 and deviation 1, times gain, plus bias."},
+
+    {BACK | OF_HEAD, "Loss", NULL, "dO = ~output - ~target", MADE_SUM, NULL},
+    {BACK | OF_LAYER, "Loss", "dY = Y - X", "dY = ~normed - ~X", MADE_SUM, NULL},
+    {BACK | OF_LAYER, "Gain", "dgain = sum of the {row}s of dY N", "dgain = ~dY", MADE_GAIN,
+     "N is LN(X + all heads) before gain and bias, which act on every token and hear from all of "
+     "them."},
+    {BACK | OF_LAYER, "Bias", "dbias = sum of the {row}s of dY", "dbias = ~dY", MADE_ROWS, NULL},
+    {BACK | OF_LAYER | NORMED, "Norm", "dU = (G - mean G - N mean(G N)) / deviation, G = dY gain",
+     "dU = ~dY, ~gain", MADE_NORM_BACK,
+     "U is X + all heads; means are of one token. What moves all numbers of a token alike the norm "
+     "takes back, so each token's numbers of dU sum to 0. The addition hands dU on to both: to the "
+     "heads, and past them to X."},
+    {BACK | OF_LAYER | UNNORMED, "Loss", NULL, "dU = ~all_heads", MADE_SUM, NULL},
+    {BACK | OF_LAYER, "B_O", "dB_O = sum of the {row}s of dU", "dB_O = ~dU", MADE_ROWS,
+     "The layer's bias is added to every token, and hears from all of them."},
+    {BACK | OF_LAYER, "W_h", NULL, "dW_h = output' dU", MADE_SUM,
+     "This head's part of the output matrix; the other heads have theirs, by their own outputs."},
+    {BACK | OF_LAYER, "Output", NULL, "dO = dU W_h'", MADE_SUM, NULL},
+    {BACK, "Values", NULL, "dV = weights' dO", MADE_SUM,
+     "A value hears from every token that looked at it, as much as it looked."},
+    {BACK, "Weights", NULL, "dP = dO V'", MADE_SUM,
+     "A weight should grow where the value points against dO."},
+    {BACK, "Softmax", "dS = {P} (dP - sum of {P} dP in the {row})", "dS = ~weights, ~dP",
+     MADE_SOFTMAX_BACK,
+     "The weights of a {row} sum to 1: what one gains the others lose, so each {row} of dS sums to "
+     "0. Where a weight is 0 or 1 nothing flows: attention that is all or nothing learns no more."},
+    {BACK, NULL, NULL, "~dR = ~dS", MADE_SCALED, NULL},
+    {BACK | UNROTATED, "Queries", ", dR = beta dS", "dQ = dR K", MADE_SUM, NULL},
+    {BACK | UNROTATED, "Keys", NULL, "dK = dR' Q", MADE_SUM, NULL},
+    {BACK | ROTARY, "Rotated queries", ", dR = beta dS", "dQ_R = dR K_R", MADE_SUM, NULL},
+    {BACK | ROTARY, "Rotated keys", NULL, "dK_R = dR' Q_R", MADE_SUM, NULL},
+    {BACK | ROTARY, "Queries", "dQ is dQ_R rotated back", "dQ = ~dQ_R", MADE_ROTATED_BACK,
+     "Each row is rotated by the opposite angles: what a rotation turned forward, its gradient "
+     "turns back."},
+    {BACK | ROTARY, "Keys", "dK is dK_R rotated back", "dK = ~dK_R", MADE_ROTATED_BACK, NULL},
+    {BACK, "W_Q", NULL, "dW_Q = X' dQ", MADE_SUM, "A weight matrix hears from all tokens at once."},
+    {BACK, "W_K", NULL, "dW_K = Z' dK", MADE_SUM, NULL},
+    {BACK, "W_V", NULL, "dW_V = Z' dV", MADE_SUM, NULL},
+    {BACK, "B_Q", "dB_Q = sum of the {row}s of dQ", "dB_Q = ~dQ", MADE_ROWS,
+     "A bias is added to every token, and hears from all of them."},
+    {BACK, "B_K", "dB_K = sum of the {row}s of dK", "dB_K = ~dK", MADE_ROWS,
+     "Always 0: what is added to all keys moves all scores of a query alike, and softmax does not "
+     "see that."},
+    {BACK, "B_V", "dB_V = sum of the {row}s of dV", "dB_V = ~dV", MADE_ROWS, NULL},
+    {BACK | SELF, "Inputs", NULL, "dX = ~dQ ~W_Q' + ~dK ~W_K' + ~dV ~W_V'", MADE_SUM, "{back}"},
+    {BACK | CROSS, "Inputs", NULL, "dX = ~dQ ~W_Q'", MADE_SUM, "{back}"},
+    {BACK | CROSS, "Memory", NULL, "dZ = ~dK ~W_K' + ~dV ~W_V'", MADE_SUM, NULL},
+};
+
+/* What the head is, of the conditions above. */
+static int facts(const explaining *e) {
+    const worked *w = &e->w;
+    bool layer = w->lesson.part[HEED_LESSON_W_H].x, norm = w->lesson.part[HEED_LESSON_NORMED].x;
+    bool ends = layer && !norm && !w->custom;
+    return (e->sheet ? SHEET : NO_SHEET) | (w->lesson.self ? SELF : CROSS) |
+           (w->lesson.part[HEED_LESSON_Q_R].x ? ROTARY : UNROTATED) |
+           (ends ? (w->pre ? PRE : POST) : 0) | (w->custom ? 0 : KNOWN) |
+           (norm ? NORMED : UNNORMED) |
+           (has(e, HEED_LESSON_OTHERS) || has(e, HEED_LESSON_B_O) ? MORE : 0) |
+           (e->back.g.memory ? BACK | (e->back.layer ? OF_LAYER : OF_HEAD) : 0);
+}
+
+/* A text with its values in place of their names in braces. */
+static const char *fill(explaining *e, const char *text) {
+    const worked *w = &e->w;
+    const heed_lesson_args *a = &w->lesson.args;
+    bool others = has(e, HEED_LESSON_OTHERS), bias = has(e, HEED_LESSON_B_O);
+    const struct {
+        const char *name, *text;
+        int number; /* if there is no text */
+    } values[] = {
+        {"row", e->columns ? "column" : "row"},
+        {"column", e->columns ? "row" : "column"},
+        {"T", NULL, a->tokens},
+        {"S", NULL, a->sources},
+        {"d", NULL, a->features},
+        {"m", NULL, a->memory},
+        {"e", NULL, a->key},
+        {"half", NULL, a->key / 2},
+        {"v", NULL, a->value},
+        {"w", NULL, a->width},
+        {"s", a->tokens == 1 ? "" : "s"},
+        {"theta", text_of(e, "%g", a->rotary)},
+        {"beta", text_of(e, "%.4g", a->beta)},
+        {"usual", text_of(e, "%.4f", 1 / sqrt(a->key))},
+        {"input", w->picture ? "picture" : "text"},
+        {"A", e->columns ? "A" : "weights"},
+        {"P", e->columns ? "A" : "P"},
+        {"XX", e->columns ? "X' X" : "X X'"},
+        {"choice", a->hard ? "1 at the largest" : "softmax"},
+        {"LN", w->rms ? "RMS norm" : "LN"},
+        {"follows", w->rms ? ", and an RMS norm follows" : ""},
+        {"added", !others ? "With the layer's bias B_O:"
+                  : bias  ? "The other heads and the layer's bias B_O add theirs. All together:"
+                          : "The other heads add theirs. All together:"},
+        {"back", e->back.layer
+                     ? "What goes back through this head to the layer before, or to the word "
+                       "vectors; dU goes there too, past the heads."
+                     : "What goes back to the layer before, or to the word vectors."}};
+    heed_text out = {.c = e->c};
+    for (const char *end; text && *text; text = end) {
+        end = text + strcspn(text, "{");
+        heed_text_put(&out, text, (size_t)(end - text));
+        if (!*end) break;
+        size_t n = strcspn(++end, "}");
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            if (is_label(values[i].name, end, n)) {
+                if (values[i].text)
+                    heed_text_put(&out, values[i].text, strlen(values[i].text));
+                else
+                    heed_text_add(&out, "%d", values[i].number);
+            }
+        end += n + 1;
     }
-    matrix_view *v = show_result(e, HEED_LESSON_SCORES, HEED_LESSON_WEIGHTS);
+    text = out.n ? text_of(e, "%s", out.s) : NULL;
+    heed_text_free(&out);
+    return text;
+}
+
+/* Reads a name of a row, "~dW_Q'", of n bytes: the part, whether it is its gradient, and how it is
+ * drawn. False: the head has no such matrix. */
+static bool read_view(explaining *e, const char *name, size_t n, matrix_view *v, int *part,
+                      bool *slope) {
+    bool seen = *name == '~', turned = name[n - 1] == '\'';
+    *part = part_named(name + seen, n - seen - turned, slope);
+    const heed_matrix *p = e->w.lesson.part;
+    if (!*slope && *part == HEED_LESSON_Q_R && !p[*part].x) *part = HEED_LESSON_Q;
+    if (!*slope && *part == HEED_LESSON_K_R && !p[*part].x) *part = HEED_LESSON_K;
+    if (*part < 0) { /* the target */
+        *v = view_of(e, HEED_LESSON_OUTPUT, false, false);
+        v->name = v->key = "target";
+        v->m = matrix_of(e, v->m.rows, v->m.cols, e->w.target);
+    } else if (!has(e, (heed_lesson_part)*part))
+        return false;
+    else
+        *v = view_of(e, (heed_lesson_part)*part, *slope, turned);
+    v->seen = seen;
+    return true;
+}
+
+/* Adds a row's matrices to the last step, what the head lacks left out, and its formula. */
+static void add_views(explaining *e, lesson_step *s, const step_row *r) {
+    const char *sign = "", *at = r->views + strcspn(r->views, "=");
+    matrix_view v, y;
+    heed_text formula = {.c = e->c};
+    int part, made;
+    bool slope, of;
+    read_view(e, r->views, strcspn(r->views, " "), &y, &made, &slope);
+    at += strspn(at, "= ");
+    for (size_t n; *at; at += n + (at[n] == ' ')) {
+        n = strcspn(at, " ");
+        if (n == 1 && (*at == '+' || *at == '-')) {
+            sign = *at == '+' ? "+" : "-";
+            continue;
+        }
+        bool comma = at[n - 1] == ',';
+        if (read_view(e, at, n - comma, &v, &part, &of)) {
+            matrix_view *last = show_view(e, sign, v);
+            if (e->columns && strcmp(sign, "·") == 0) { /* a b = y becomes b' a' = y' */
+                *last = last[-1], last[-1] = v;
+                last[-1].sign = last->sign, last->sign = sign;
+            }
+        }
+        sign = comma ? "" : "·";
+    }
+    if (r->made == MADE_SUM)
+        for (int i = 0; i < s->count; i++)
+            heed_text_add(&formula, "%s%s%s%s", i ? "" : y.name, i ? "" : " = ",
+                          !i                                  ? ""
+                          : strcmp(s->view[i].sign, "·") == 0 ? " "
+                          : *s->view[i].sign == '+'           ? " + "
+                                                              : " - ",
+                          s->view[i].name);
+    if (!r->formula || *r->formula == ',')
+        s->formula = formula.n ? text_of(e, "%s%s", formula.s, r->formula ? r->formula : "") : NULL;
+    heed_text_free(&formula);
+    show_view(e, r->made == MADE_SUM ? "=" : "", y);
+    if (r->made != MADE_ELSEWHERE) choose(e, s, (heed_lesson_part)made, slope);
+}
+
+/* ---- what some steps say besides ---- */
+
+static void describe_scale(explaining *e, lesson_step *s) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    heed_lesson_args other = *a;
+    double usual = 1 / sqrt(a->key);
+    bool unscaled = fabs(a->beta - 1) < 1e-12;
+    if (e->page)
+        s->words = "All scores are multiplied by beta, usually the inverse root of the width of a "
+                   "query: their variance grows with that width. The larger beta is, the sharper "
+                   "softmax chooses; at 0 all weights are equal.";
+    s->now =
+        fabs(a->beta - usual) < 1e-12
+            ? fill(e, "All scores are multiplied by beta = 1/sqrt({e}) = {usual}. Their "
+                      "variance grows with the width of a query; this factor makes it "
+                      "independent of the width.")
+            : text_of(e, "%s%s",
+                      fill(e, "All scores are multiplied by beta = {beta} instead of the "
+                              "usual 1/sqrt({e}) = {usual}. The larger beta is, the sharper "
+                              "softmax chooses; at 0 all weights are equal."),
+                      a->hard ? "\nA hard selection is the same with every beta above 0." : "");
+    other.beta = unscaled ? usual : 1;
+    s->aside = change_by(e, &other,
+                         unscaled && a->key > 1
+                             ? text_of(e, "With beta = 1/sqrt(%d) = %.4g", a->key, usual)
+                             : "Without this step (--no-scale)");
+}
+
+static void describe_mask(explaining *e, lesson_step *s) {
+    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
+    heed_lesson_args other = e->w.lesson.args;
+    int hidden = 0, n = other.tokens, all = n * other.sources;
+    for (int i = 0; i < all; i++) hidden += isinf(m->x[i]) && m->x[i] < 0;
+    const char *words = "The mask sets the score of every key that a query must not see to -inf, "
+                        "so that its weight is exactly 0.";
+    other.causal = false, other.hide = NULL;
+    if (hidden) s->aside = change_by(e, &other, "Without this step (--no-mask)");
+    if (e->page)
+        s->words = words;
+    else if (hidden)
+        s->now = text_of(e, "%s It hides %d of %d scores.", words, hidden, all);
+    else {
+        s->count = 0;
+        s->now = "Nothing is hidden here: every query sees every key.";
+        if (e->w.lesson.self)
+            s->now = text_of(e,
+                             "%s A model that writes from left to right hides what comes later "
+                             "(--causal), %d of these %d scores.",
+                             s->now, n * (n - 1) / 2, all);
+    }
+}
+
+static void describe_weights(explaining *e, lesson_step *s) {
+    heed_lesson_args other = e->w.lesson.args;
+    matrix_view *v = &s->view[s->count - 1];
+    bool blind = false, hard = other.hard;
+    for (int i = 0, first; i < other.tokens; i++)
+        blind |= !heed_lesson_ties(&e->w.lesson, i, &first);
     v->picture = true;
-    if (a->hard && !e->sheet) { /* on a sheet the marks would reveal answers */
+    if (e->sheet) { /* scale and mask are no steps of it; marks would reveal answers */
+        s->formula = text_of(e, "%s%s", fill(e, "{choice} of each {row} of {beta} raw"),
+                             other.causal ? ", later tokens hidden" : "");
+        s->now = hard ? "Of equal numbers the first is the largest." : NULL;
+        return;
+    }
+    s->words = fill(e, hard ? "A hard selection gives all weight of a {row} to its largest score."
+                            : "Softmax turns each {row} of scores into weights that sum to 1: "
+                              "exp(score) over the sum of the {row}'s.");
+    s->now = text_of(e, "%s%s", nonzeros(e),
+                     !blind ? ""
+                            : fill(e, "\nA {row} whose scores are all hidden has nothing to choose "
+                                      "from: its weights are 0, and sum to 0."));
+    if (hard) {
         v->marks = tie_marks(e);
         s->after = ties_of(e);
     }
-    heed_lesson_args other = *a;
-    other.hard = !other.hard;
-    s->aside = change_by(
-        e, &other, a->hard ? "With softmax" : "With all weight on the largest score (--hard)");
+    other.hard = !hard;
+    s->aside = change_by(e, &other,
+                         hard ? "With softmax" : "With all weight on the largest score (--hard)");
 }
 
-static void output(explaining *e) {
-    begin(e, "Output", "output = weights V", "H = V A",
-          text_of(e,
-                  e->w.lesson.args.hard ? "Each token receives the one value that its %s chooses."
-                                        : "Each token receives the mean of all values, weighted by "
-                                          "its %s.",
-                  e->columns ? "column of A" : "row of weights"));
-    show_product(e, HEED_LESSON_OUTPUT);
+static void describe_projection(explaining *e, lesson_step *s, heed_lesson_part part) {
+    const heed_lesson_args *a = &e->w.lesson.args;
+    s->after = notes_of(e, part + HEED_LESSON_W_Q - HEED_LESSON_Q);
+    if (part == HEED_LESSON_K && e->w.lesson.self && a->features == a->memory)
+        s->aside = fill(e, "Without W_Q and W_K the scores would be {XX}: every token would look "
+                           "for what resembles itself, and the score of i on j would be that of j "
+                           "on i.");
+    if (part == HEED_LESSON_V)
+        s->aside = fill(e, "Without this step a token would pass on its own {m} numbers, all that "
+                           "it is, instead of these {v}.");
 }
 
-/* ---- after a head: the rest of its layer ---- */
+static void describe_loss(explaining *e, lesson_step *s) {
+    const backward_pass *b = &e->back;
+    heed_matrix one = {1, 1, (double[]){b->loss}};
+    char loss[32];
+    const char *of = b->norm ? "Y" : b->layer ? "all heads" : e->columns ? "H" : "output";
+    s->words = text_of(
+        e,
+        "Backward from here. The loss is L = 1/2 sum (%s%s)^2%s. %s says how L changes with each "
+        "number of %s; every gradient below has the shape of what it belongs to.%s",
+        of,
+        b->norm    ? " - X"
+        : b->layer ? ""
+                   : " - target",
+        b->norm    ? ", for Y = LN(X + all heads): how far the layer moves its tokens"
+        : b->layer ? ": how far the layer moves its tokens"
+                   : "",
+        parts[b->end].gradient, b->layer ? of : "the output",
+        e->w.lesson.part[HEED_LESSON_W_H].x && !b->layer
+            ? " W_h stands behind the output and has no part in this loss: a target is given."
+            : "");
+    s->now =
+        text_of(e, "L = %s%s.", number_text(loss, b->loss, matrix_digits(&one, e->look.precision)),
+                b->target || b->layer ? "" : ", with a target of 0");
+    s->loss = true;
+}
 
-static void rest_of_layer(explaining *e) {
-    const worked *w = &e->w;
-    const heed_lesson *l = &w->lesson;
-    bool others = e->page, bias = has_bias(e, HEED_LESSON_B_O);
-    bool norm = has_part(w, HEED_LESSON_NORMED);
-    for (int i = 0; i < l->args.tokens * l->args.width; i++)
-        others |= l->part[HEED_LESSON_OTHERS].x[i] != 0;
-    begin(e, "W_h", "share = output W_h", "share = W_h' H",
-          text_of(e,
-                  "%d numbers become %d again: what this head adds to each token. W_h here is this "
-                  "head's part of the layer's output matrix.",
-                  l->args.value, l->args.width));
-    show_product(e, HEED_LESSON_SHARE);
-    if (others || bias) {
-        add_step(e, NULL, NULL,
-                 !others ? "With the layer's bias B_O:"
-                 : bias  ? "The other heads and the layer's bias B_O add theirs. All together:"
-                         : "The other heads add theirs. All together:");
-        show_view(e, "", worked_view(e, HEED_LESSON_SHARE, false));
-        if (others) show_view(e, "+", worked_view(e, HEED_LESSON_OTHERS, false));
-        if (bias) show_view(e, "+", worked_view(e, HEED_LESSON_B_O, false));
-        show_view(e, "=", worked_view(e, HEED_LESSON_ALL, false));
-    }
-    if (w->custom) return;
-    if (!norm) {
-        add_step(e, "Add", NULL,
-                 w->pre ? text_of(e,
-                                  "This model norms before attention: X above is %s(stream), and "
-                                  "all heads together are added to the stream, which goes on to "
-                                  "the rest of the model.",
-                                  w->rms ? "RMS norm" : "LN")
-                        : text_of(e, "All heads together are added to X%s.",
-                                  w->rms ? ", and an RMS norm follows" : ""));
+static void describe(explaining *e, lesson_step *s, heed_lesson_part part, bool slope) {
+    bool hard = e->w.lesson.args.hard;
+    if (slope && part == e->back.end)
+        describe_loss(e, s);
+    else if (slope && part == HEED_LESSON_SCORES && hard)
+        s->words = text_of(e,
+                           "%s A hard selection has no slope; here, as in training, dS is that of "
+                           "the softmax of the same scores.",
+                           s->words);
+    else if (slope)
         return;
+    else if (part == HEED_LESSON_X)
+        s->aside = e->w.alike;
+    else if (part >= HEED_LESSON_Q && part <= HEED_LESSON_V)
+        describe_projection(e, s, part);
+    else if (part == HEED_LESSON_SCALED)
+        describe_scale(e, s);
+    else if (part == HEED_LESSON_SCORES)
+        describe_mask(e, s);
+    else if (part == HEED_LESSON_WEIGHTS)
+        describe_weights(e, s);
+    else if (part == HEED_LESSON_OUTPUT)
+        s->words = text_of(e,
+                           hard ? "Each token receives the one value that its %s chooses."
+                                : "Each token receives the mean of all values, weighted by its %s.",
+                           e->columns ? "column of A" : "row of weights");
+}
+
+/* Adds the rows that the head takes, those that go forward or back. */
+static void add_rows(explaining *e, bool back) {
+    int now = facts(e), part = -1;
+    bool slope = false;
+    for (const step_row *r = rows; r < rows + sizeof rows / sizeof *rows; r++) {
+        if (r->when & ~now || !(r->when & BACK) == back) continue;
+        if (r->views) {
+            const char *name = r->views + (*r->views == '~');
+            part = part_named(name, strcspn(name, " "), &slope);
+            if (!has(e, (heed_lesson_part)part) || (slope && !e->back.g.part[part].x)) continue;
+        }
+        lesson_step *s = add_step(e, r->title, fill(e, r->formula), fill(e, r->words));
+        s->made = r->made;
+        if (r->when & SHEET) s->now = s->words, s->words = NULL;
+        if (!r->views) continue;
+        add_views(e, s, r);
+        describe(e, s, (heed_lesson_part)part, slope);
     }
-    begin(e, "Add and norm", "LN(X + all heads)", "LN(X + all heads)",
-          "The layer adds to what each token was before, so that nothing is lost; then each token "
-          "is brought to mean 0 and deviation 1, times gain, plus bias.");
-    for (heed_lesson_part part = HEED_LESSON_GAIN; part <= HEED_LESSON_BIAS; part++)
-        show_view(e, "", worked_view(e, part, false));
-    show_view(e, "", worked_view(e, HEED_LESSON_NORMED, false));
+}
+
+/* ---- --backward ---- */
+
+/* The loss of l, a head like that of e. d: gets its gradient by the part that it is of, or NULL. */
+static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
+    const heed_matrix *y = &l->part[b->end];
+    double sum = 0;
+    for (int i = 0; i < y->rows * y->cols; i++) {
+        double off = y->x[i] - (b->target ? b->target[i] : 0);
+        if (d) d[i] = off;
+        sum += 0.5 * off * off;
+    }
+    return sum;
+}
+
+static bool go_back(explaining *e) {
+    const heed_lesson *l = &e->w.lesson;
+    backward_pass *b = &e->back;
+    heed_lesson_gradient_free(&b->g);
+    *b = (backward_pass){.end = HEED_LESSON_OUTPUT, .target = e->w.target};
+    b->layer = l->part[HEED_LESSON_W_H].x && !e->w.target;
+    b->norm = b->layer && l->part[HEED_LESSON_NORMED].x;
+    if (b->layer) b->end = b->norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
+    if (b->norm) b->target = l->part[HEED_LESSON_X].x;
+    heed_matrix d = matrix_new(e, l->part[b->end].rows, l->part[b->end].cols);
+    if (!d.x) return false;
+    b->loss = loss_of(b, l, d.x);
+    return b->layer ? heed_lesson_backward_layer(e->c, l, d.x, &b->g)
+                    : heed_lesson_backward(e->c, l, d.x, NULL, &b->g);
+}
+
+/* ---- a cell by finite difference ---- */
+
+typedef struct {
+    int row, col;
+    double value, gradient, up, down, difference;
+} check;
+static const double CHANGE = 1e-5;
+
+static double loss_with(explaining *e, heed_lesson_part part, int at, double change) {
+    heed_lesson l;
+    double loss = (double)NAN;
+    if (heed_lesson_make(e->c, &e->w.lesson.args, &l)) {
+        l.part[part].x[at] += change;
+        heed_lesson_compute(&l);
+        loss = loss_of(&e->back, &l, NULL);
+    }
+    heed_lesson_free(&l);
+    return loss;
+}
+
+/* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
+static check check_of(explaining *e, heed_lesson_part part) {
+    const heed_matrix *d = &e->back.g.part[part];
+    check k = {.row = largest_row(d)};
+    k.col = largest_in_row(d, k.row);
+    int at = k.row * d->cols + k.col;
+    k.value = e->w.lesson.part[part].x[at];
+    k.gradient = d->x[at];
+    k.up = loss_with(e, part, at, CHANGE);
+    k.down = loss_with(e, part, at, -CHANGE);
+    k.difference = (k.up - k.down) / (2 * CHANGE);
+    return k;
+}
+
+/* The parts of which a cell is checked: W_Q, whose gradient depends on all others, and each matrix
+ * that only a layer has. */
+static int checked_parts(const explaining *e, heed_lesson_part list[5]) {
+    int n = 0;
+    list[n++] = HEED_LESSON_W_Q;
+    if (e->back.layer) list[n++] = HEED_LESSON_W_H;
+    if (e->back.layer && has(e, HEED_LESSON_B_O)) list[n++] = HEED_LESSON_B_O;
+    if (e->back.norm) list[n++] = HEED_LESSON_GAIN, list[n++] = HEED_LESSON_BIAS;
+    return n;
+}
+
+static void add_check(explaining *e, heed_lesson_part part, bool first, bool more) {
+    check k = check_of(e, part);
+    matrix_view v = view_of(e, part, false, e->columns);
+    const char *const labels[] = {"L(w + h)", "L(w - h)", "difference / 2h",
+                                  text_of(e, "d%s above", v.key)};
+    v.name = v.key;
+    lesson_step *s = add_step(e, first ? "Check" : NULL,
+                              !first ? NULL
+                              : more ? "a cell of each by finite difference"
+                                     : "one cell by finite difference",
+                              text_of(e, "%s = %.6g, moved by h = %g to both sides:",
+                                      cell_name(e, &v, k.row, k.col), k.value, CHANGE));
+    show(e, "", "check", matrix_of(e, 4, 1, (double[]){k.up, k.down, k.difference, k.gradient}),
+         keep_labels(e, labels, 4), NULL)
+        ->digits = 12;
+    s->after = e->w.lesson.args.hard && part == HEED_LESSON_W_Q
+                   ? "They need not agree: the selection is hard, and the gradient is that of the "
+                     "softmax in its place."
+                   : text_of(e, "They differ by %.1e.", fabs(k.difference - k.gradient));
 }
 
 /* ---- the whole ---- */
@@ -665,9 +1008,25 @@ int sheet_blanks(const explaining *e) {
     return count;
 }
 
+static void add_tokens(explaining *e) {
+    const worked *w = &e->w;
+    const heed_lesson_args *a = &w->lesson.args;
+    lesson_step *s = add_step(
+        e, "Tokens", NULL,
+        fill(e, w->lesson.self
+                    ? "The {input} is cut into {T} token{s}. Attention reads all of them at once; "
+                      "here they are numbered."
+                    : "Cross-attention: the queries come from one list of tokens, the keys and "
+                      "values from another, the inputs. Scores, weights and the output have a "
+                      "{row} for each query; scores and weights have a {column} for each input."));
+    list_tokens(e, s, w->lesson.self ? "" : "Queries: ", w->tokens, a->tokens);
+    if (!w->lesson.self)
+        list_tokens(e, add_step(e, NULL, NULL, NULL), "Inputs: ", w->sources, a->sources);
+}
+
 void head_steps(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    bool rotary = has_part(&e->w, HEED_LESSON_Q_R);
+    bool backward = heed_config_bool(e->p->flags, "backward");
+    heed_lesson_gradient_free(&e->back.g);
     e->title = e->words = NULL;
     if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_FLAG)
         e->title = "Symbols of the notes", e->words = symbols_of(e);
@@ -683,35 +1042,41 @@ void head_steps(explaining *e) {
                           "prints the answers.",
             sheet_blanks(e), (unsigned long long)e->seed);
     } else
-        tokens_and_vectors(e);
-    projections(e);
-    if (!e->sheet)
-        positions(e);
-    else if (rotary)
-        add_step(e, NULL, NULL, NULL)->now = text_of(
-            e,
-            "Q_R and K_R are Q and K rotated by their places, from 0: numbers i and i + %d are a "
-            "pair, rotated by the angle p %g^(-2(i-1)/%d). They are given.",
-            a->key / 2, a->rotary, a->key);
-    begin(e, "Scores", rotary ? "raw = Q_R K_R'" : "raw = Q K'",
-          rotary ? "raw = K_R' Q_R" : "raw = K' Q",
-          "Every query is compared with every key. Their dot product is large where the query "
-          "looks for what the key offers.");
-    show_product(e, HEED_LESSON_RAW);
-    if (!e->sheet) {
-        scale(e);
-        mask(e);
-    }
-    weights(e);
-    output(e);
+        add_tokens(e);
+    add_rows(e, false);
     if (e->sheet) return;
-    if (has_part(&e->w, HEED_LESSON_W_H)) rest_of_layer(e);
-    if (e->w.layer && !heed_config_int(e->p->flags, "learn"))
+    if (e->w.layer && !heed_config_int(e->p->flags, "learn") && e->count)
         e->list[e->count - 1].aside = text_of(
             e,
             "Worked out in double from the model's own numbers; its weights, in float, differ by "
             "%.1e at most.%s",
             e->place.off,
             e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
-    if (heed_config_bool(e->p->flags, "backward")) backward_steps(e);
+    if (!backward || !go_back(e)) return;
+    add_rows(e, true);
+    heed_lesson_part checked[5];
+    int n = e->page ? 0 : checked_parts(e, checked);
+    for (int i = 0; i < n; i++) add_check(e, checked[i], i == 0, n > 1);
+}
+
+/* What head_steps found. */
+json_t *backward_json(explaining *e) {
+    const backward_pass *b = &e->back;
+    json_t *o = json_object(), *checks = json_array();
+    heed_lesson_part checked[5];
+    json_object_set_new(o, "loss", json_number(b->loss));
+    json_object_set_new(o, "dR", matrix_json(&b->g.part[HEED_LESSON_RAW]));
+    for (const lesson_step *s = e->list; s < e->list + e->count; s++)
+        for (int i = 0; s->count && i < HEED_LESSON_COUNT; i++)
+            if (*parts[i].gradient && s->view[s->count - 1].key == parts[i].gradient)
+                json_object_set_new(o, parts[i].gradient, matrix_json(&b->g.part[i]));
+    for (int i = 0, n = checked_parts(e, checked); i < n; i++) {
+        check k = check_of(e, checked[i]);
+        json_array_append_new(checks, json_pack("{s:s, s:i, s:i, s:f, s:f}", "of",
+                                                heed_lesson_name(checked[i]), "row", k.row + 1,
+                                                "column", k.col + 1, "gradient", k.gradient,
+                                                "difference", k.difference));
+    }
+    json_object_set_new(o, "check", checks);
+    return o;
 }

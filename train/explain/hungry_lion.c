@@ -1,5 +1,5 @@
-/* hungry_lion.c -- the worked example of the lecture notes, shared by the page, the terminal and
- * the tests. */
+/* hungry_lion.c -- the worked example of the notes "Hungry lion" in docs/notes.md (they begin
+ * "Previously we had CNNs & RNNs"): its words and numbers, for the program and the tests. */
 #include "explain/hungry_lion.h"
 
 #include "explain/explain.h"

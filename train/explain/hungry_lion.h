@@ -1,5 +1,5 @@
-/* hungry_lion.h -- the worked example of the lecture notes: one head of attention over eleven
- * words, small enough for paper. */
+/* hungry_lion.h -- the worked example of the notes "Hungry lion" in docs/notes.md: one head of
+ * attention over eleven words, small enough for paper. */
 #ifndef HUNGRY_LION_H
 #define HUNGRY_LION_H
 

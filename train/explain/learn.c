@@ -16,15 +16,17 @@ typedef struct {
     double *target[2], *d[2]; /* of each: its target, and the gradient of the loss */
 } goal;
 
-static void goal_open(explaining *e, goal *g) {
+static bool goal_open(explaining *e, goal *g) {
     const heed_matrix *o = &e->w.lesson.part[compared[0]], *p = &e->w.lesson.part[compared[1]];
     size_t n = (size_t)o->rows * (size_t)o->cols, pairs = (size_t)p->rows * (size_t)p->cols;
-    double *x = keep(e, calloc(2 * (n + pairs), sizeof *x));
+    double *x = room(e, 2 * (n + pairs), sizeof *x);
+    if (!x) return false;
     *g = (goal){.count = e->w.target ? 1 : 2,
                 .target = {x, x + n},
                 .d = {x + n + pairs, x + 2 * n + pairs}};
     memcpy(g->target[0], e->w.target ? e->w.target : o->x, n * sizeof *x);
     memcpy(g->target[1], p->x, pairs * sizeof *x);
+    return true;
 }
 
 /* The loss L = (sum (O - O*)^2 + sum (P - P*)^2) / 2T, and its gradients by O and P. */
@@ -106,7 +108,7 @@ bool explain_learn(explaining *e) {
         return heed_fail(e->c, HEED_USAGE,
                          "--learn with a hard selection: its slope is 0; hint: learn without "
                          "--hard, or with a large --beta");
-    goal_open(e, &g);
+    if (!goal_open(e, &g)) return false;
     learn(e, &g, steps, heed_config_real(e->p->flags, "rate"));
     /* The remarks on the given matrices and the meaning of a query's numbers are not learned. */
     memset(e->w.notes, 0, sizeof e->w.notes);
@@ -122,7 +124,8 @@ void learn_step(explaining *e) {
     const json_t *list = json_object_get(e->learned, "steps");
     int n = (int)json_array_size(list), rows = n < ROWS ? n : ROWS;
     heed_matrix loss = matrix_new(e, rows, 1), x = matrix_new(e, 2, n);
-    const char **labels = keep(e, malloc((size_t)rows * sizeof *labels));
+    const char *labels[ROWS];
+    if (!loss.x || !x.x) return;
     for (int i = 0; i < n; i++) {
         const json_t *moment = json_array_get(list, (size_t)i);
         x.x[i] = (double)json_integer_value(json_object_get(moment, "step"));
@@ -141,7 +144,7 @@ void learn_step(explaining *e) {
                 (unsigned long long)e->seed, heed_config_real(e->p->flags, "rate"),
                 e->w.target ? "" : " + 1/2T sum (weights - their target)^2",
                 e->w.target ? "the file's" : "what the given W make of the text"));
-    show(e, "", "loss", loss, labels, of_loss);
+    show(e, "", "loss", loss, keep_labels(e, labels, rows), of_loss);
     s->after = text_of(
         e,
         "The loss fell from %.4g to %.4g. The steps have the learned matrices, which need not be "

@@ -20,7 +20,7 @@ static void compare(explaining *e, heed_matrix x, heed_matrix w, int wide,
                                           .size = {0, wide},
                                           .conv = {.stride = {1, wide}},
                                           .no_bias = true});
-    if (heed_ctx_status(e->c) != HEED_OK) return;
+    if (failed(e)) return;
     set_parameter(dense.w, rows_of_matrix(w, 0, wide * WIDTH), true); /* (out, tokens x width) */
     for (int i = 0; i < wide * WIDTH * OUT; i++) {                    /* (out, width, tokens) */
         int o = i % OUT, unit = i / OUT % WIDTH, token = i / OUT / WIDTH;

@@ -44,7 +44,7 @@ void decoder_steps(explaining *e) {
                    (heed_conv_layer_args){.in = WIDTH, .out = INNER, .size = {0, 1}});
     heed_conv_init(&conv[1], s, "conv2",
                    (heed_conv_layer_args){.in = INNER, .out = WIDTH, .size = {0, 1}});
-    if (heed_ctx_status(e->c) != HEED_OK) return;
+    if (failed(e)) return;
     heed_probe(e->tape, "block.*", false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
     heed_decoder_block_apply(&l, e->tape, input_of(e, y), NULL, input_of(e, h), NULL, NULL);

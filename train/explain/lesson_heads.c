@@ -10,7 +10,7 @@ static const char *const words[] = {"the", "lion", "eats", "grass"};
 static heed_matrix random_of(explaining *e, const heed_random *r, uint64_t at, double scale,
                              int rows, int cols) {
     heed_matrix m = matrix_random(e, r, &at, rows, cols);
-    for (int i = 0; i < rows * cols; i++) m.x[i] *= scale;
+    for (int i = 0; i < m.rows * m.cols; i++) m.x[i] *= scale;
     return m;
 }
 
@@ -39,7 +39,7 @@ void heads_steps(explaining *e) {
     heed_mha_init(&m, library(e), "attn",
                   (heed_mha_args){
                       .width = WIDTH, .heads = HEADS, .key = SIZE, .value = SIZE, .no_bias = true});
-    if (heed_ctx_status(e->c) != HEED_OK) return;
+    if (failed(e)) return;
     set_parameter(m.qkv.w, in, false);
     set_parameter(m.out.w, out, false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);

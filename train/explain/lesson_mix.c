@@ -42,7 +42,7 @@ bool mix_head(explaining *e) {
 /* The sum of each row, its 1-norm and its number of nonzeros. */
 static heed_matrix sizes_of(explaining *e, heed_matrix m) {
     heed_matrix s = matrix_new(e, m.rows, 3);
-    for (int i = 0; i < m.rows * m.cols; i++) {
+    for (int i = 0; s.x && i < m.rows * m.cols; i++) {
         double *size = s.x + i / m.cols * 3, x = m.x[i];
         size[0] += x, size[1] += fabs(x), size[2] += x != 0;
     }
@@ -51,8 +51,8 @@ static heed_matrix sizes_of(explaining *e, heed_matrix m) {
 
 static heed_matrix sums_of(explaining *e, heed_matrix m) {
     heed_matrix s = sizes_of(e, m);
-    for (int i = 0; i < m.rows; i++) s.x[i] = s.x[3 * i];
-    return (heed_matrix){m.rows, 1, s.x};
+    for (int i = 0; i < s.rows; i++) s.x[i] = s.x[3 * i];
+    return (heed_matrix){s.rows, 1, s.x};
 }
 
 void mix_steps(explaining *e) {
@@ -61,6 +61,7 @@ void mix_steps(explaining *e) {
     heed_matrix x = matrix_of(e, WORDS, WIDTH, rows), mixed = matrix_of(e, CHOICES, WORDS, a);
     heed_matrix faulty = matrix_of(e, WORDS, WORDS, printed);
     heed_matrix divided = matrix_of(e, WORDS, WORDS, printed), sums = sums_of(e, faulty);
+    if (failed(e)) return;
     for (int i = 0; i < WORDS * WORDS; i++) divided.x[i] /= sums.x[i / WORDS];
     e->title = "Attention without parameters: h = X a";
     e->words = "The words are the columns of X, and a says how much of each goes into h.";

@@ -66,9 +66,10 @@ static void add_stage(explaining *e, const char *title, const char *formula, con
     heed_matrix keys = matrix_of(e, WORDS, WIDTH, x);
     heed_matrix scores = product_of(e, matrix_of(e, 1, WIDTH, z), transpose_of(e, keys));
     heed_matrix both = matrix_new(e, soft ? 2 : 1, WORDS);
+    if (failed(e)) return;
     for (int j = 0; j < WORDS; j++) both.x[j] = scores.x[j] *= beta;
     heed_matrix shares = soft ? softmax_of(e, scores) : scores;
-    if (soft) memcpy(both.x + WORDS, shares.x, WORDS * sizeof *both.x);
+    if (soft && !failed(e)) memcpy(both.x + WORDS, shares.x, WORDS * sizeof *both.x);
     add_step(e, title, formula, said);
     show(e, "", "what each word counts", both, counts, words);
     add_step(e, NULL, formula, NULL);
@@ -147,12 +148,13 @@ static void add_last(explaining *e) {
                      "Paris says that the answer is French, and that of capital that it is a "
                      "country: similarity no longer decides.");
         for (int k = 0; k < 3; k++) {
-            matrix_view v = worked_view(e, all[i].parts[k], false);
+            matrix_view v = worked_view(e, all[i].parts[k]);
             v.name = names[k];
             show_view(e, k == 0 ? "" : k == 1 ? "·" : "=", v);
         }
     }
     heed_matrix both = matrix_new(e, 2, WORDS);
+    if (failed(e)) return;
     memcpy(both.x, part[HEED_LESSON_SCORES].x, WORDS * sizeof *both.x);
     memcpy(both.x + WORDS, part[HEED_LESSON_WEIGHTS].x, WORDS * sizeof *both.x);
     add_step(e, NULL, NULL, NULL);
@@ -194,5 +196,5 @@ void paris_steps(explaining *e) {
     show(e, "", "answer", candidates, answers, hands);
     show(e, "·", "output'", output, hands, NULL)->transposed = true;
     show(e, "=", "fit", fit, answers, NULL);
-    s->after = best_of(e, fit.x);
+    if (fit.x) s->after = best_of(e, fit.x);
 }

@@ -35,11 +35,12 @@ static bool read_pixels(explaining *e, int patch, heed_matrix *out) {
     heed_image_transform v = {.size = side, .channels = 1, .deviation = {1}};
     if (ok) {
         size_t n = (size_t)side * (size_t)side;
-        heed_real *pixels = keep(e, malloc(n * sizeof *pixels));
-        heed_real *work = keep(e, malloc((heed_image_transform_work(&p, &v) + 1) * sizeof *work));
-        heed_picture_transform(&p, &v, NULL, NULL, pixels, work);
+        heed_real *pixels = room(e, n, sizeof *pixels);
+        heed_real *work = room(e, heed_image_transform_work(&p, &v), sizeof *work);
         *out = matrix_new(e, side, side);
-        for (size_t i = 0; i < n; i++) out->x[i] = (double)pixels[i];
+        ok = pixels && work && out->x;
+        if (ok) heed_picture_transform(&p, &v, NULL, NULL, pixels, work);
+        for (size_t i = 0; ok && i < n; i++) out->x[i] = (double)pixels[i];
     }
     heed_picture_free(&p);
     return ok;
@@ -51,15 +52,15 @@ static bool built_in(explaining *e, int patch, heed_matrix *out) {
                          "--patch %d: expected a divisor of %d, the built-in picture's side", patch,
                          BUILT_IN);
     *out = matrix_new(e, BUILT_IN, BUILT_IN);
-    for (int i = 0; i < BUILT_IN * BUILT_IN; i++) out->x[i] = seven[i] == '#';
-    return true;
+    for (int i = 0; i < out->rows * out->cols; i++) out->x[i] = seven[i] == '#';
+    return out->x != NULL;
 }
 
 /* A row for each patch: patches and their pixels are read row by row. */
 static heed_matrix cut(explaining *e, heed_matrix picture, int patch) {
     int across = picture.cols / patch;
     heed_matrix z = matrix_new(e, across * across, patch * patch);
-    for (int i = 0; i < z.rows; i++)
+    for (int i = 0; z.x && i < z.rows; i++)
         for (int k = 0; k < z.cols; k++)
             z.x[i * z.cols + k] = heed_matrix_at(&picture, i / across * patch + k / patch,
                                                  i % across * patch + k % patch);
@@ -84,7 +85,7 @@ static heed_matrix by_library(explaining *e, heed_matrix picture, heed_matrix we
                               int tokens) {
     heed_conv l;
     heed_patch_embed_init(&l, library(e), "patch", 1, patch, FEATURES, NULL);
-    if (heed_ctx_status(e->c) != HEED_OK) return matrix_new(e, tokens, FEATURES);
+    if (failed(e)) return matrix_new(e, tokens, FEATURES);
     set_parameter(l.w, weights, true);
     memset(l.b->x, 0, l.b->size * sizeof *l.b->x);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
@@ -108,8 +109,8 @@ void patches_steps(explaining *e) {
     heed_matrix z = cut(e, picture, patch), weights = choose_e(e, patch);
     heed_matrix out = product_of(e, z, weights);
     heed_matrix layer = by_library(e, picture, weights, patch, z.rows);
-    const char **labels = keep(e, malloc((size_t)z.rows * sizeof *labels));
-    for (int i = 0; i < z.rows; i++)
+    const char **labels = room(e, (size_t)z.rows, sizeof *labels);
+    for (int i = 0; labels && i < z.rows; i++)
         labels[i] = text_of(e, "%d,%d", i / across + 1, i % across + 1);
 
     e->title = "Patches of a picture as a matrix: x, z, zE";

@@ -13,7 +13,7 @@ void positions_steps(explaining *e) {
                                         "sin 2", "cos 2", "sin 3", "cos 3"};
     const char *const *places = numbered(e, "%d", 0, TOKENS);
     heed_matrix code = matrix_new(e, TOKENS, WIDTH);
-    for (int i = 0; i < TOKENS * WIDTH; i++) {
+    for (int i = 0; i < code.rows * code.cols; i++) {
         double angle = i / WIDTH / pow(10000, i % WIDTH / 2 * 2.0 / WIDTH);
         code.x[i] = i % 2 ? cos(angle) : sin(angle);
     }
@@ -27,6 +27,7 @@ void positions_steps(explaining *e) {
     heed_random r = heed_random_at(e->seed, "explain.positions", 0, 0);
     uint64_t at = 0;
     heed_matrix x = matrix_random(e, &r, &at, WORDS, WIDTH);
+    if (failed(e)) return;
     memcpy(x.x + 2 * WIDTH, x.x, WIDTH * sizeof *x.x); /* the third word is the first again */
     heed_matrix first = rows_of_matrix(code, 0, WORDS);
 

@@ -59,6 +59,7 @@ static bool measure(explaining *e, heed_matrix norms[LAYERS]) {
     bool ok = heed_ctx_status(e->c) == HEED_OK;
     for (int k = 0; k < LAYERS; k++) {
         norms[k] = matrix_new(e, TOKENS, TOKENS);
+        ok = ok && norms[k].x;
         for (int at = 0; ok && at < TOKENS; at++)
             ok = row(e, &l, k, in, at, norms[k].x + at * TOKENS);
     }
@@ -97,7 +98,7 @@ void recap_steps(explaining *e) {
         add_step(e, kinds[k].title, NULL, kinds[k].words);
         matrix_view *v = show(e, "", kinds[k].name, norms[k], tokens, tokens);
         v->picture = v->heat = true;
-        for (int i = 0; i < TOKENS * TOKENS; i++) seen.x[k] += norms[k].x[i] > 0;
+        for (int i = 0; seen.x && i < TOKENS * TOKENS; i++) seen.x[k] += norms[k].x[i] > 0;
     }
     add_step(e, "Seen", "cells that are not 0, of 144", NULL);
     show(e, "", "seen", seen, names, of_seen);

@@ -19,6 +19,15 @@ static double affine(const heed_tensor *w, const heed_tensor *b, int row, const 
     return sum;
 }
 
+/* The rows of x through a layer; where there is none, as they are. */
+static heed_matrix dense(explaining *e, const heed_linear *l, heed_matrix x) {
+    if (!l->w) return x;
+    heed_matrix y = matrix_new(e, x.rows, l->w->shape[0]);
+    for (int i = 0; i < y.rows * y.cols; i++)
+        y.x[i] = affine(l->w, l->b, i % y.cols, x.x + i / y.cols * x.cols);
+    return y;
+}
+
 static double activate(heed_act act, double x) {
     return act == HEED_TANH      ? tanh(x)
            : act == HEED_SIGMOID ? 1 / (1 + exp(-x))
@@ -72,24 +81,22 @@ static void next_state(const heed_rnn *l, int part, const double *x, double *sta
     memcpy(state, scratch, size);
 }
 
-/* e = the similarity of a query s and an input h, by the kind of l. */
-static double score(const heed_attend *l, const double *s, const double *h) {
-    enum { MOST = 4096 };
+/* The similarity of a query and a key, by the kind of l. */
+static double score(const heed_attend *l, heed_matrix query, const double *key) {
     const heed_attend_args *a = &l->args;
-    double q[MOST], k[MOST], e = 0;
-    int query = a->key ? a->key : a->query, key = a->key ? a->key : a->input;
-    if (query > MOST || key > MOST) return (double)NAN;
-    for (int i = 0; i < query; i++) q[i] = l->q.w ? affine(l->q.w, NULL, i, s) : s[i];
-    for (int i = 0; i < key; i++) k[i] = l->k.w ? affine(l->k.w, NULL, i, h) : h[i];
+    const double *q = query.x;
+    double e = 0;
     if (a->kind == HEED_ADDITIVE) {
         for (int i = 0; i < l->u.w->shape[0]; i++)
             e += (double)l->score.w->x[i] *
-                 tanh(affine(l->w.w, l->w.b, i, q) + affine(l->u.w, l->u.b, i, k));
+                 tanh(affine(l->w.w, l->w.b, i, q) + affine(l->u.w, l->u.b, i, key));
         return e + (l->score.b ? (double)l->score.b->x[0] : 0);
     }
-    for (int i = 0; i < query; i++)
-        e += q[i] * (a->kind == HEED_GENERAL ? affine(l->w.w, NULL, i, k) : k[i]);
-    return a->has_beta ? (double)a->beta * e : a->kind == HEED_SCALED_DOT ? e / sqrt(key) : e;
+    for (int i = 0; i < query.cols; i++)
+        e += q[i] * (a->kind == HEED_GENERAL ? affine(l->w.w, NULL, i, key) : key[i]);
+    return a->has_beta                  ? (double)a->beta * e
+           : a->kind == HEED_SCALED_DOT ? e / sqrt(query.cols)
+                                        : e;
 }
 
 /* ---- the whole computation ---- */
@@ -116,16 +123,17 @@ static int states_of(const heed_rnn *l) {
     return l->args.cell == HEED_LSTM ? 2 * l->args.width : l->args.width;
 }
 
-/* Fills r->h, and last (layers, directions x states): the last state of each. */
-static void encode(explaining *e, const recurrent_layers *l, recurrence *r, double *last) {
+/* Fills r->h; returns the last state of each layer, (layers, directions x states). */
+static heed_matrix encode(explaining *e, const recurrent_layers *l, recurrence *r) {
     const heed_rnn *f = &l->encoder;
     int ways = f->args.bidirectional ? 2 : 1, w = f->args.width, n = r->x.rows;
     int states = states_of(f);
-    heed_matrix in = r->x, scratch = matrix_new(e, 1, states);
+    heed_matrix in = r->x, last = matrix_new(e, f->args.layers, ways * states);
+    heed_matrix scratch = matrix_new(e, 1, states);
     for (int layer = 0; layer < f->args.layers; layer++) {
         r->h = matrix_new(e, n, ways * w);
-        for (int way = 0; way < ways; way++) {
-            double *state = last + (layer * ways + way) * states;
+        for (int way = 0; way < ways && !failed(e); way++) {
+            double *state = last.x + (layer * ways + way) * states;
             for (int i = 0; i < n; i++) {
                 int at = way ? n - 1 - i : i;
                 next_state(f, layer * ways + way, in.x + at * in.cols, state, scratch.x);
@@ -134,73 +142,74 @@ static void encode(explaining *e, const recurrent_layers *l, recurrence *r, doub
         }
         in = r->h;
     }
+    return last;
 }
 
-/* Row t of scores, weights and context. */
-static void attend(const recurrent_layers *l, recurrence *r, int t, const double *state) {
-    const heed_matrix *h = &r->h;
-    if (l->fixed) {
-        int w = l->encoder.args.width; /* the last state of either direction */
-        for (int k = 0; k < r->c.cols; k++)
-            r->c.x[t * r->c.cols + k] = h->x[(k < w ? h->rows - 1 : 0) * h->cols + k];
+/* Row t of scores, weights and context, for a query, from the keys and values of the inputs. */
+static void attend(const recurrent_layers *l, recurrence *r, int t, heed_matrix query,
+                   heed_matrix keys, heed_matrix values) {
+    heed_matrix c = rows_of_matrix(r->c, t, 1);
+    if (l->fixed) { /* the last state of either direction */
+        for (int k = 0; k < c.cols; k++)
+            c.x[k] = heed_matrix_at(&r->h, k < l->encoder.args.width ? r->h.rows - 1 : 0, k);
         return;
     }
-    heed_matrix e = {1, h->rows, r->scores.x + t * h->rows}, a = {1, h->rows, r->a.x + t * h->rows};
-    for (int i = 0; i < h->rows; i++) e.x[i] = score(&l->attend, state, h->x + i * h->cols);
+    heed_matrix e = rows_of_matrix(r->scores, t, 1), a = rows_of_matrix(r->a, t, 1);
+    for (int i = 0; i < e.cols; i++) e.x[i] = score(&l->attend, query, keys.x + i * keys.cols);
     heed_matrix_softmax(&e, l->attend.args.hard, &a);
-    for (int i = 0; i < h->rows; i++)
-        for (int k = 0; k < r->c.cols; k++)
-            r->c.x[t * r->c.cols + k] +=
-                a.x[i] * (l->attend.v.w ? affine(l->attend.v.w, NULL, k, h->x + i * h->cols)
-                                        : h->x[i * h->cols + k]);
+    heed_matrix_product(&a, &values, (heed_matmul_how){0}, &c);
 }
 
-/* [a ; b] */
-static void join(double *out, const double *a, int n, const double *b, int m) {
-    memcpy(out, a, (size_t)n * sizeof *a);
-    memcpy(out + n, b, (size_t)m * sizeof *b);
+/* Row t of out = [a's row ; b's row]. */
+static const double *join(heed_matrix out, int t, const double *a, const double *b, int m) {
+    double *row = out.x + t * out.cols;
+    memcpy(row, a, (size_t)(out.cols - m) * sizeof *a);
+    memcpy(row + out.cols - m, b, (size_t)m * sizeof *b);
+    return row;
 }
 
 /* Computes all of r from x and y_in. */
 static void compute(explaining *e, const recurrent_layers *l, recurrence *r) {
     const heed_rnn *g = &l->decoder;
     int w = g->args.width, states = states_of(g), layers = g->args.layers, n = r->y_in.rows;
-    int ways = l->encoder.args.bidirectional ? 2 : 1, d = r->y_in.cols, vocab = l->head.w->shape[0];
-    heed_matrix last = matrix_new(e, layers, ways * states_of(&l->encoder));
-    heed_matrix state = matrix_new(e, layers, states), in, scratch = matrix_new(e, 1, states);
-    encode(e, l, r, last.x);
-    for (int i = 0; i < layers; i++)
-        for (int k = 0; k < states; k++)
-            state.x[i * states + k] =
-                l->bridge[i].w
-                    ? tanh(affine(l->bridge[i].w, l->bridge[i].b, k, last.x + i * last.cols))
-                    : last.x[i * last.cols + k];
-    int context = l->attend.v.w ? l->attend.v.w->shape[0] : r->h.cols;
-    in = matrix_new(e, 1, (d > w ? d : w) + context);
-    r->s0 = matrix_new(e, 1, w);
-    if (!l->fixed) r->scores = matrix_new(e, n, r->h.rows), r->a = matrix_new(e, n, r->h.rows);
-    r->c = matrix_new(e, n, context);
-    r->s = matrix_new(e, n, w);
-    r->y = matrix_new(e, n, vocab);
-    const double *top = state.x + (layers - 1) * states;
-    memcpy(r->s0.x, top, (size_t)w * sizeof *top);
-    for (int t = 0; t < n; t++) {
-        const double *c = r->c.x + t * context;
-        attend(l, r, t, top);
-        join(in.x, r->y_in.x + t * d, d, c, context);
-        for (int i = 0; i < layers; i++) {
-            next_state(g, i, i ? state.x + (i - 1) * states : in.x, state.x + i * states,
-                       scratch.x);
-        }
-        memcpy(r->s.x + t * w, top, (size_t)w * sizeof *top);
-        join(in.x, top, w, c, context);
-        for (int k = 0; k < vocab; k++)
-            r->y.x[t * vocab + k] = affine(l->head.w, l->head.b, k, in.x);
+    heed_matrix last = encode(e, l, r), state = matrix_new(e, layers, states);
+    heed_matrix keys = dense(e, &l->attend.k, r->h), values = dense(e, &l->attend.v, r->h);
+    heed_matrix in = matrix_new(e, n, r->y_in.cols + values.cols);
+    heed_matrix out = matrix_new(e, n, w + values.cols), scratch = matrix_new(e, 1, states);
+    for (int i = 0; i < layers; i++) {
+        heed_matrix from = dense(e, &l->bridge[i], rows_of_matrix(last, i, 1));
+        for (int k = 0; k < states && !failed(e); k++)
+            state.x[i * states + k] = l->bridge[i].w ? tanh(from.x[k]) : from.x[k];
     }
+    heed_matrix top = rows_of_matrix(state, layers - 1, 1);
+    r->s0 = matrix_of(e, 1, w, top.x);
+    if (!l->fixed) r->scores = matrix_new(e, n, r->h.rows), r->a = matrix_new(e, n, r->h.rows);
+    r->c = matrix_new(e, n, values.cols);
+    r->s = matrix_new(e, n, w);
+    for (int t = 0; t < n && !failed(e); t++) {
+        heed_matrix query = dense(e, &l->attend.q, (heed_matrix){1, w, top.x});
+        if (!query.x) return;
+        attend(l, r, t, query, keys, values);
+        const double *c = r->c.x + t * r->c.cols;
+        const double *x = join(in, t, r->y_in.x + t * r->y_in.cols, c, r->c.cols);
+        for (int i = 0; i < layers; i++, x = state.x + (i - 1) * states)
+            next_state(g, i, x, state.x + i * states, scratch.x);
+        memcpy(r->s.x + t * w, top.x, (size_t)w * sizeof *top.x);
+        join(out, t, top.x, c, r->c.cols);
+    }
+    r->y = dense(e, &l->head, out);
     heed_matrix_softmax(&r->y, false, &r->y);
 }
 
 /* ---- the list ---- */
+
+/* x as it is shown in a sentence. */
+static double shown(double x) { return round(100 * x) / 100; }
+
+/* "= 0.47", or ≈ where the numbers of the sentence, which give `sum`, do not. */
+static const char *gives(explaining *e, double sum, double x) {
+    return text_of(e, "%s %.2f", fabs(shown(sum) - shown(x)) < 0.005 ? "=" : "≈", x);
+}
 
 /* How the first number of h[2], or of h[1] if it is the only one, is computed. */
 static const char *number_of(explaining *e, const recurrent_layers *l, const recurrence *r) {
@@ -208,31 +217,34 @@ static const char *number_of(explaining *e, const recurrent_layers *l, const rec
     int t = r->x.rows > 1 ? 1 : 0, w = f->args.width;
     double *state = matrix_new(e, 1, 2 * w).x, *scratch = matrix_new(e, 1, 2 * w).x;
     cell_number n = {.c_after = 0};
+    if (!state || !scratch) return NULL;
     for (int i = 0; i <= t; i++) {
         n = one_number(f, &f->part[0], 0, r->x.x + i * r->x.cols, state);
         if (i < t) next_state(f, 0, r->x.x + i * r->x.cols, state, scratch);
     }
     const char *of = f->args.layers > 1 ? ", of the first layer" : "";
+    const double *g = n.gate, a = shown(g[0]), b = shown(g[1]), c = shown(g[2]), h = shown(*state);
     if (f->args.cell == HEED_GRU)
         return text_of(
             e,
-            "h[%d] = (1 - z) n + z h[%d], with r = %.2f, z = %.2f, n = tanh(%.2f + r (%.2f)) "
-            "= %.2f. Its first number%s: %.2f·(%.2f) + %.2f·(%.2f) = %.2f.",
-            t + 1, t, n.gate[0], n.gate[1], n.x[2], n.h[2], n.gate[2], of, 1 - n.gate[1], n.gate[2],
-            n.gate[1], state[0], n.h_after);
+            "h[%d] = (1 - z) n + z h[%d], with r = %.2f, z = %.2f, n = tanh(%.2f + r (%.2f)) %s. "
+            "Its first number%s: %.2f·(%.2f) + %.2f·(%.2f) %s.",
+            t + 1, t, g[0], g[1], n.x[2], n.h[2],
+            gives(e, tanh(shown(n.x[2]) + a * shown(n.h[2])), g[2]), of, 1 - g[1], g[2], g[1],
+            *state, gives(e, shown(1 - g[1]) * c + b * h, n.h_after));
     if (f->args.cell == HEED_LSTM)
         return text_of(
             e,
             "c[%d] = f c[%d] + i g, h[%d] = o tanh(c[%d]), with i = %.2f, f = %.2f, g = %.2f, "
-            "o = %.2f. Their first numbers%s: c = %.2f·(%.2f) + %.2f·(%.2f) = %.2f, h = "
-            "%.2f·tanh(%.2f) = %.2f.",
-            t + 1, t, t + 1, t + 1, n.gate[0], n.gate[1], n.gate[2], n.gate[3], of, n.gate[1],
-            state[w], n.gate[0], n.gate[2], n.c_after, n.gate[3], n.c_after, n.h_after);
+            "o = %.2f. Their first numbers%s: c = %.2f·(%.2f) + %.2f·(%.2f) %s, h = "
+            "%.2f·tanh(%.2f) %s.",
+            t + 1, t, t + 1, t + 1, g[0], g[1], g[2], g[3], of, g[1], state[w], g[0], g[2],
+            gives(e, b * shown(state[w]) + a * c, n.c_after), g[3], n.c_after,
+            gives(e, shown(g[3]) * tanh(shown(n.c_after)), n.h_after));
+    double in = shown(n.x[0]) + shown(n.h[0]);
     return text_of(
-        e,
-        "The first number of h[%d]%s: g((W_hx x[%d] + b) + W_hh h[%d]) = g(%.2f + %.2f) = "
-        "%.2f.",
-        t + 1, of, t + 1, t, n.x[0], n.h[0], n.h_after);
+        e, "The first number of h[%d]%s: g((W_hx x[%d] + b) + W_hh h[%d]) = g(%.2f + %.2f) %s.",
+        t + 1, of, t + 1, t, n.x[0], n.h[0], gives(e, activate(f->args.act, in), n.h_after));
 }
 
 static matrix_view *show_part(explaining *e, const char *name, heed_matrix m,
@@ -258,9 +270,10 @@ static void add_parameters(explaining *e, const char *title, const char *const n
  * computed. A cell waits for its input and for the cell before it, of the last layer for all. */
 static heed_matrix moments(explaining *e, const heed_rnn *f, int n) {
     heed_matrix m = matrix_new(e, 2, n);
-    for (int i = 0; i < n; i++) m.x[n + i] = 1;
+    for (int i = 0; i < m.cols; i++) m.x[n + i] = 1;
     for (int layer = 0; layer < f->args.layers || layer == 0; layer++) {
         heed_matrix back = matrix_new(e, 1, n);
+        if (failed(e)) break;
         for (int i = n - 1; i >= 0; i--)
             back.x[i] = 1 + fmax(m.x[i], i < n - 1 ? back.x[i + 1] : 0);
         double before = 0;
@@ -298,7 +311,7 @@ static void add_steps(explaining *e, const recurrent_layers *l, const recurrence
     show_part(e, "h", r->h, sources, NULL, wide);
     heed_matrix moment = moments(e, &l->encoder, n);
     double last = 0;
-    for (int i = 0; i < n; i++) last = fmax(last, moment.x[i]);
+    for (int i = 0; i < moment.cols; i++) last = fmax(last, moment.x[i]);
     s = add_step(e, "What waits for what", NULL,
                  "The first moment at which each row can be computed, if everything that is ready "
                  "is computed at once.");
@@ -342,7 +355,7 @@ static void add_steps(explaining *e, const recurrent_layers *l, const recurrence
              best ? "The most probable next token of each step, and its probability."
                   : "A probability for each word of the vocabulary.");
     heed_matrix p = matrix_new(e, r->y.rows, 1);
-    for (int i = 0; i < r->y.rows; i++) p.x[i] = heed_matrix_at(&r->y, i, largest_in_row(&r->y, i));
+    for (int i = 0; i < p.rows; i++) p.x[i] = heed_matrix_at(&r->y, i, largest_in_row(&r->y, i));
     if (best)
         show_part(e, "y", p, best, NULL, 0);
     else
@@ -377,13 +390,14 @@ void rnn_steps(explaining *e) {
     uint64_t at = 1000;
     for (int i = 0; i < heed_store_count(s); i++) {
         heed_tensor *x = heed_store_at(s, i)->tensor;
-        for (size_t k = 0; k < x->size; k++) x->x[k] = (heed_real)tenths(&random, at++);
+        for (size_t k = 0; x && k < x->size; k++) x->x[k] = (heed_real)tenths(&random, at++);
     }
     recurrence r = {.x = matrix_new(e, INPUTS, WIDTH), .y_in = matrix_new(e, OUTPUTS, WIDTH)};
+    if (failed(e)) return;
     for (int i = 0; i < INPUTS * WIDTH; i++) r.x.x[i] = tenths(&random, (uint64_t)i);
     for (int i = 0; i < OUTPUTS * WIDTH; i++) r.y_in.x[i] = tenths(&random, (uint64_t)(100 + i));
-    if (heed_ctx_status(e->c) != HEED_OK) return;
     compute(e, &l, &r);
+    if (failed(e)) return;
     e->title = "A recurrence with attention, step by step";
     e->words = "An encoder reads three words, a decoder writes two. All numbers are random, of one "
                "decimal, and g is tanh.";
@@ -509,6 +523,7 @@ static void run_steps(explaining *e) {
         return;
     }
     compute(e, &l, &r);
+    if (failed(e)) return;
     heed_matrix p = softmax_of(e, result_of(e, logits, r.y.rows, r.y.cols));
     double off = largest_gap(p, r.y);
     if (!(off < 1e-3)) {
@@ -518,8 +533,8 @@ static void run_steps(explaining *e) {
                   e->name, off);
         return;
     }
-    const char **best = keep(e, malloc((size_t)r.y.rows * sizeof *best));
-    for (int i = 0; i < r.y.rows; i++)
+    const char **best = room(e, (size_t)r.y.rows, sizeof *best);
+    for (int i = 0; best && i < r.y.rows; i++)
         best[i] = heed_token_text(s->run->tokenizer, largest_in_row(&r.y, i));
     bool whole = heed_config_bool(e->p->flags, "whole");
     e->most_width = whole ? 0 : 8, e->most_tokens = whole ? 0 : 24;

@@ -24,7 +24,7 @@ static void permute(const explaining *e, const char *site, int n, int *order) {
 /* Row i is row order[i] of m; both: the same of the columns. */
 static heed_matrix shuffled(explaining *e, heed_matrix m, const int *order, bool both) {
     heed_matrix s = matrix_new(e, m.rows, m.cols);
-    for (int i = 0; i < m.rows * m.cols; i++) {
+    for (int i = 0; i < s.rows * s.cols; i++) {
         int col = i % m.cols;
         s.x[i] = heed_matrix_at(&m, order[i / m.cols], both ? order[col] : col);
     }
@@ -33,8 +33,8 @@ static heed_matrix shuffled(explaining *e, heed_matrix m, const int *order, bool
 
 static const char *const *shuffled_labels(explaining *e, const char *const *labels,
                                           const int *order, int n) {
-    const char *moved[LION_TOKENS];
-    for (int i = 0; i < n; i++) moved[i] = labels[order[i]];
+    const char *moved[LION_TOKENS] = {0};
+    for (int i = 0; labels && i < n; i++) moved[i] = labels[order[i]];
     return keep_labels(e, moved, n);
 }
 
@@ -47,6 +47,7 @@ enum { AS_IT_IS, POSITIONS, CAUSAL, CASES };
 static bool head_of(explaining *e, heed_matrix x, int which, heed_matrix out[3]) {
     heed_lesson l;
     heed_matrix in = matrix_of(e, x.rows, x.cols, x.x);
+    if (failed(e)) return false;
     for (int i = 0; which == POSITIONS && i < x.rows * x.cols; i++) in.x[i] += 0.1 * (i / x.cols);
     heed_lesson_args a = lion_args(in.x);
     a.causal = which == CAUSAL;
@@ -70,7 +71,7 @@ static bool shuffle_words(explaining *e) {
     heed_matrix x = matrix_of(e, LION_TOKENS, LION_FEATURES, lion_x);
     heed_matrix there = shuffled(e, x, order, false), gaps = matrix_new(e, CASES, 3);
     heed_matrix plain[CASES][3], again[CASES][3];
-    for (int k = 0; k < CASES; k++) {
+    for (int k = 0; k < CASES && !failed(e); k++) {
         if (!head_of(e, x, k, plain[k]) || !head_of(e, there, k, again[k])) return false;
         for (int i = 0; i < 3; i++)
             gaps.x[3 * k + i] = largest_gap(again[k][i], shuffled(e, plain[k][i], order, i < 2));
@@ -104,7 +105,7 @@ static void shuffle_memory(explaining *e) {
     heed_matrix query = normals(e, "explain.shuffle.s", 1, MEMORY_WIDTH), weights[2];
     heed_matrix h = normals(e, "explain.shuffle.h", MEMORY, MEMORY_WIDTH);
     heed_matrix c = matrix_new(e, 2, MEMORY_WIDTH);
-    if (heed_ctx_status(e->c) != HEED_OK) return;
+    if (failed(e)) return;
     for (int k = 0; k < 2; k++) {
         heed_tape_begin(e->tape, HEED_EVAL, 0);
         heed_tensor *memory = input_of(e, k ? shuffled(e, h, order, false) : h);
@@ -112,6 +113,7 @@ static void shuffle_memory(explaining *e) {
         heed_tensor *q = input_of(e, query);
         weights[k] = result_of(e, heed_attend_look(&l, e->tape, q, &kv).weights, 1, MEMORY);
         heed_matrix row = result_of(e, heed_attend_apply(&l, e->tape, q, &kv), 1, MEMORY_WIDTH);
+        if (failed(e)) return;
         memcpy(c.x + k * MEMORY_WIDTH, row.x, MEMORY_WIDTH * sizeof *c.x);
     }
     const char *const *labels = numbered(e, "h_%d", 1, MEMORY);
@@ -172,7 +174,7 @@ static heed_matrix vit_apply(explaining *e, const vit *m, heed_matrix pixels) {
 /* Moves each patch of the picture whole. */
 static heed_matrix move_patches(explaining *e, heed_matrix from, const int *order) {
     heed_matrix to = matrix_new(e, SIDE, SIDE);
-    for (int i = 0; i < SIDE * SIDE; i++) {
+    for (int i = 0; i < to.rows * to.cols; i++) {
         int row = i / SIDE, col = i % SIDE, patch = order[row / PATCH * GRID + col / PATCH];
         to.x[i] = heed_matrix_at(&from, patch / GRID * PATCH + row % PATCH,
                                  patch % GRID * PATCH + col % PATCH);
@@ -182,7 +184,7 @@ static heed_matrix move_patches(explaining *e, heed_matrix from, const int *orde
 
 static heed_matrix mean_of(explaining *e, heed_matrix m) {
     heed_matrix mean = matrix_new(e, 1, m.cols);
-    for (int i = 0; i < m.rows * m.cols; i++) mean.x[i % m.cols] += m.x[i] / m.rows;
+    for (int i = 0; mean.x && i < m.rows * m.cols; i++) mean.x[i % m.cols] += m.x[i] / m.rows;
     return mean;
 }
 
@@ -194,7 +196,7 @@ static void shuffle_patches(explaining *e) {
     for (int k = 0; k < 2; k++) {
         vit m;
         vit_init(e, &m, k ? HEED_LEARNED : HEED_NO_POSITIONS);
-        if (heed_ctx_status(e->c) != HEED_OK) return;
+        if (failed(e)) return;
         heed_matrix plain = shuffled(e, vit_apply(e, &m, x), order, false);
         heed_matrix moved = vit_apply(e, &m, move_patches(e, x, order));
         gaps.x[2 * k] = largest_gap(moved, plain);

@@ -57,7 +57,7 @@ static void show_given(explaining *e, const heed_matrix *m, int first, int count
 static heed_matrix additive(explaining *e, const heed_matrix *m) {
     heed_matrix s = product_of(e, rows_of_matrix(m[S], 0, 1), transpose_of(e, m[W]));
     heed_matrix u = product_of(e, m[H], transpose_of(e, m[U])), scores = matrix_new(e, 1, INPUTS);
-    for (int i = 0; i < INPUTS * INNER; i++)
+    for (int i = 0; !failed(e) && i < INPUTS * INNER; i++)
         scores.x[i / INNER] +=
             m[V].x[i % INNER] * tanh(s.x[i % INNER] + u.x[i] + m[B].x[i % INNER]);
     return scores;
@@ -76,7 +76,7 @@ static void add_stage(explaining *e, int k, const heed_matrix *m) {
 
     heed_attend l;
     heed_attend_init(&l, library(e), "attend", *a);
-    if (heed_ctx_status(e->c) != HEED_OK) return;
+    if (failed(e)) return;
     heed_tensor *const parameters[] = {l.w.w, l.u.w, l.u.b, l.score.w, l.q.w, l.k.w, l.v.w};
     for (int i = W; i < GIVEN; i++) set_parameter(parameters[i - W], m[i], false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);

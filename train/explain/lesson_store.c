@@ -70,7 +70,7 @@ static void add_gets(explaining *e) {
     static const double betas[] = {1, 0, 1, 4, 16, 64};
     enum { GETS = sizeof betas / sizeof *betas };
     heed_matrix shares = matrix_new(e, GETS, ENTRIES), out = matrix_new(e, GETS, 1);
-    for (int k = 0; k < GETS; k++) {
+    for (int k = 0; k < GETS && !failed(e); k++) {
         heed_lesson_args a = store(betas[k]);
         a.hard = k == 0;
         out.x[k] = get(e, &a, shares.x + k * ENTRIES);
@@ -105,7 +105,7 @@ static void add_changes(explaining *e) {
     memcpy(z, entries, sizeof z);
     heed_lesson_args a = store(e->w.lesson.args.beta);
     a.z = z, a.hide = hide;
-    for (int i = 0; i < CHANGES; i++) {
+    for (int i = 0; i < CHANGES && !failed(e); i++) {
         int key = changes[i].key;
         hide[key] = (unsigned char)(isnan(changes[i].value) != 0);
         if (!hide[key]) z[3 * key + 2] = changes[i].value;
@@ -157,7 +157,7 @@ void beta_steps(explaining *e) {
     heed_matrix entropy = matrix_new(e, STOPS, 1), curve = matrix_new(e, 1 + ENTRIES, STOPS);
     const char *betas[STOPS];
     heed_lesson_args a = store(1);
-    for (int k = 0; k < STOPS; k++) {
+    for (int k = 0; k < STOPS && !failed(e); k++) {
         double *p = shares.x + k * ENTRIES;
         a.beta = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;
         betas[k] = text_of(e, a.beta < 100 ? "%.3g" : "%.0f", a.beta);

@@ -13,7 +13,7 @@ static const int texts[TEXTS][WORDS] = {{0, 1, 2, 3}, {4, 2, 7, 10}};
 void templates_steps(explaining *e) {
     heed_matrix kernel = matrix_new(e, WORDS, WORDS), weights[TEXTS];
     const char *const *labels[TEXTS];
-    for (int i = 0; i < WORDS; i++) {
+    for (int i = 0; i < kernel.rows; i++) {
         kernel.x[i * WORDS + i] = 0.5;
         if (i) kernel.x[i * WORDS + i - 1] = kernel.x[(i - 1) * WORDS + i] = 0.25;
     }
@@ -22,6 +22,7 @@ void templates_steps(explaining *e) {
     for (int t = 0; t < TEXTS; t++) {
         heed_matrix x = matrix_new(e, WORDS, LION_FEATURES);
         const char *words[WORDS];
+        if (failed(e)) return;
         for (int i = 0; i < WORDS; i++) {
             words[i] = lion_tokens[texts[t][i]];
             memcpy(x.x + i * LION_FEATURES, lion_x + texts[t][i] * LION_FEATURES,

@@ -60,7 +60,7 @@ void variance_steps(explaining *e) {
     heed_matrix variance = matrix_new(e, WIDTHS, 3), entropy = matrix_new(e, WIDTHS, 2);
     heed_matrix gradient = matrix_new(e, WIDTHS, 2), curve = matrix_new(e, 6, WIDTHS);
     const char *rows[WIDTHS];
-    for (int i = 0; i < WIDTHS; i++) {
+    for (int i = 0; i < WIDTHS && !failed(e); i++) {
         int d = 4 << i;
         double *v = variance.x + 3 * i, *h = entropy.x + 2 * i, *g = gradient.x + 2 * i;
         measure(e->seed, d, v, h, g);

@@ -8,18 +8,22 @@
 
 /* ---- memory ---- */
 
-void *keep(explaining *e, void *block) {
-    void **more = block ? realloc(e->owned, (size_t)(e->owned_count + 1) * sizeof *more) : NULL;
-    if (!more) {
-        fputs("heed: no memory for a worked example\n", stderr);
-        exit(1);
-    }
-    e->owned = more;
-    return e->owned[e->owned_count++] = block;
+void *room(explaining *e, size_t count, size_t size) {
+    void **more = realloc(e->owned, (size_t)(e->owned_count + 1) * sizeof *more);
+    if (more) e->owned = more;
+    void *block = more ? calloc(count + 1, size) : NULL;
+    if (block)
+        e->owned[e->owned_count++] = block;
+    else
+        heed_fail(e->c, HEED_FAILED, "out of memory: a worked example");
+    return block;
 }
+
+bool failed(const explaining *e) { return heed_ctx_status(e->c) != HEED_OK; }
 
 void explaining_free(explaining *e) {
     heed_lesson_free(&e->w.lesson);
+    heed_lesson_gradient_free(&e->back.g);
     heed_tape_free(e->tape);
     heed_store_free(e->store);
     for (int i = 0; i < e->owned_count; i++) free(e->owned[i]);
@@ -34,44 +38,48 @@ const char *text_of(explaining *e, const char *format, ...) {
     va_start(list, format);
     va_copy(again, list);
     int n = vsnprintf(NULL, 0, format, list);
-    char *text = keep(e, malloc((size_t)n + 1));
-    vsnprintf(text, (size_t)n + 1, format, again);
+    char *text = room(e, (size_t)n, 1);
+    if (text) vsnprintf(text, (size_t)n + 1, format, again);
     va_end(list);
     va_end(again);
-    return text;
+    return text ? text : "";
 }
 
 const char *const *numbered(explaining *e, const char *format, int from, int count) {
-    const char **list = keep(e, malloc((size_t)count * sizeof *list));
-    const char *hole = strstr(format, "%d");
-    for (int i = 0; i < count; i++)
+    const char **list = room(e, (size_t)count, sizeof *list), *hole = strstr(format, "%d");
+    for (int i = 0; list && i < count; i++)
         list[i] =
             text_of(e, "%.*s%d%s", (int)(hole - format), format, from + i, hole + strlen("%d"));
     return list;
 }
 
 const char *const *keep_labels(explaining *e, const char *const *labels, int count) {
-    const char **list = keep(e, malloc((size_t)count * sizeof *list));
-    memcpy(list, labels, (size_t)count * sizeof *list);
+    const char **list = room(e, (size_t)count, sizeof *list);
+    if (list) memcpy(list, labels, (size_t)count * sizeof *list);
     return list;
+}
+
+bool is_label(const char *label, const char *text, size_t n) {
+    return strlen(label) == n && memcmp(label, text, n) == 0;
 }
 
 /* ---- steps ---- */
 
 lesson_step *add_step(explaining *e, const char *title, const char *formula, const char *words) {
-    lesson_step *list = realloc(e->list, (size_t)(e->count + 1) * sizeof *list);
-    if (!list) keep(e, NULL);
-    e->list = list;
-    list[e->count] =
-        (lesson_step){.title = title, .formula = formula, .words = words, .row = -1, .col = -1};
-    return &list[e->count++];
+    lesson_step *list = !failed(e) ? realloc(e->list, (size_t)(e->count + 1) * sizeof *list) : NULL;
+    if (list) e->list = list;
+    if (!list) heed_fail(e->c, HEED_FAILED, "out of memory: a worked example");
+    lesson_step *s = list ? &list[e->count++] : &e->no_step;
+    *s = (lesson_step){.title = title, .formula = formula, .words = words, .row = -1, .col = -1};
+    return s;
 }
 
 matrix_view *show_view(explaining *e, const char *sign, matrix_view v) {
-    lesson_step *s = &e->list[e->count - 1];
-    matrix_view *to = &s->view[s->count < STEP_VIEWS ? s->count++ : STEP_VIEWS - 1];
+    lesson_step *s = e->count && !failed(e) ? &e->list[e->count - 1] : NULL;
+    matrix_view *to = s && s->count < STEP_VIEWS ? &s->view[s->count++] : &e->no_view;
     *to = v;
     to->sign = sign;
+    if (s && strcmp(sign, "=") == 0) s->made = MADE_SUM;
     return to;
 }
 
@@ -83,8 +91,9 @@ matrix_view *show(explaining *e, const char *sign, const char *name, heed_matrix
 
 const heed_chart *chart_of(explaining *e, const char *title, const char *x_label,
                            const char *const *names, const unsigned *colors, heed_matrix curves) {
-    heed_chart *chart = keep(e, calloc(1, sizeof *chart));
-    heed_series *lines = keep(e, calloc((size_t)curves.rows, sizeof *lines));
+    heed_chart *chart = room(e, 1, sizeof *chart);
+    heed_series *lines = room(e, (size_t)curves.rows, sizeof *lines);
+    if (!chart || !lines || !curves.x) return NULL;
     for (int i = 1; i < curves.rows; i++)
         lines[i - 1] =
             (heed_series){names[i - 1], curves.cols, curves.x, curves.x + i * curves.cols};
@@ -129,37 +138,37 @@ void turn_list(explaining *e) {
 /* ---- matrices ---- */
 
 heed_matrix matrix_new(explaining *e, int rows, int cols) {
-    size_t n = (size_t)rows * (size_t)cols;
-    return (heed_matrix){rows, cols, keep(e, calloc(n + 1, sizeof(double)))};
+    double *x = room(e, (size_t)rows * (size_t)cols, sizeof *x);
+    return x ? (heed_matrix){rows, cols, x} : (heed_matrix){0};
 }
 
 heed_matrix matrix_of(explaining *e, int rows, int cols, const double *x) {
     heed_matrix m = matrix_new(e, rows, cols);
-    memcpy(m.x, x, (size_t)rows * (size_t)cols * sizeof *x);
+    if (m.x && x) memcpy(m.x, x, (size_t)rows * (size_t)cols * sizeof *x);
     return m;
 }
 
 heed_matrix matrix_random(explaining *e, const heed_random *r, uint64_t *at, int rows, int cols) {
     heed_matrix m = matrix_new(e, rows, cols);
-    for (int i = 0; i < rows * cols; i++) m.x[i] = heed_random_normal(r, (*at)++);
+    for (int i = 0; i < m.rows * m.cols; i++) m.x[i] = heed_random_normal(r, (*at)++);
     return m;
 }
 
 heed_matrix product_of(explaining *e, heed_matrix a, heed_matrix b) {
     heed_matrix m = matrix_new(e, a.rows, b.cols);
-    heed_matrix_product(&a, &b, (heed_matmul_how){0}, &m);
+    if (m.x && a.x && b.x) heed_matrix_product(&a, &b, (heed_matmul_how){0}, &m);
     return m;
 }
 
 heed_matrix transpose_of(explaining *e, heed_matrix a) {
     heed_matrix m = matrix_new(e, a.cols, a.rows);
-    for (int i = 0; i < a.rows * a.cols; i++) m.x[i % a.cols * a.rows + i / a.cols] = a.x[i];
+    for (int i = 0; m.x && i < a.rows * a.cols; i++) m.x[i % a.cols * a.rows + i / a.cols] = a.x[i];
     return m;
 }
 
 heed_matrix softmax_of(explaining *e, heed_matrix a) {
     heed_matrix m = matrix_new(e, a.rows, a.cols);
-    heed_matrix_softmax(&a, false, &m);
+    if (m.x) heed_matrix_softmax(&a, false, &m);
     return m;
 }
 
@@ -171,17 +180,17 @@ heed_matrix scores_of(explaining *e, heed_matrix q, heed_matrix k) {
 
 heed_matrix sum_of(explaining *e, heed_matrix a, double factor, heed_matrix b) {
     heed_matrix m = matrix_of(e, a.rows, a.cols, a.x);
-    for (int i = 0; i < a.rows * a.cols; i++) m.x[i] += factor * b.x[i];
+    for (int i = 0; m.x && b.x && i < a.rows * a.cols; i++) m.x[i] += factor * b.x[i];
     return m;
 }
 
 heed_matrix rows_of_matrix(heed_matrix m, int from, int count) {
-    return (heed_matrix){count, m.cols, m.x + from * m.cols};
+    return m.x ? (heed_matrix){count, m.cols, m.x + from * m.cols} : m;
 }
 
 double largest_gap(heed_matrix a, heed_matrix b) {
     double worst = 0;
-    for (int i = 0; i < a.rows * a.cols; i++)
+    for (int i = 0; a.x && b.x && i < a.rows * a.cols; i++)
         if (!(a.x[i] == b.x[i]))
             worst = fmax(worst, isfinite(a.x[i] - b.x[i]) ? fabs(a.x[i] - b.x[i]) : INFINITY);
     return worst;
@@ -205,14 +214,14 @@ heed_store *library(explaining *e) {
 
 heed_tensor *input_of(explaining *e, heed_matrix m) {
     size_t n = (size_t)m.rows * (size_t)m.cols;
-    heed_real *x = keep(e, malloc(n * sizeof *x));
-    for (size_t i = 0; i < n; i++) x[i] = (heed_real)m.x[i];
+    heed_real *x = room(e, n, sizeof *x);
+    for (size_t i = 0; x && i < n; i++) x[i] = (heed_real)m.x[i];
     return heed_input(e->tape, x, 3, (int[]){1, m.rows, m.cols});
 }
 
 heed_matrix result_of(explaining *e, const heed_tensor *x, int rows, int cols) {
     heed_matrix m = matrix_new(e, rows, cols);
-    for (int i = 0; x && i < rows * cols; i++) m.x[i] = (double)x->x[i];
+    for (int i = 0; x && i < m.rows * m.cols; i++) m.x[i] = (double)x->x[i];
     return m;
 }
 

@@ -1,6 +1,6 @@
 /* run.c -- heed explain RUN INPUT: the same steps on a head of a trained model. */
 #include "explain/explain.h"
-#include "kinds/image.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 #include <stdlib.h>

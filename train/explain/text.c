@@ -77,54 +77,83 @@ const char *cell_name(explaining *e, const matrix_view *v, int row, int col) {
     return text_of(e, "%s[%s%s%s]", v->name, one ? "" : first, one ? "" : ", ", second);
 }
 
-/* Appends a number as a factor, negative ones in brackets, and returns what it is as shown. */
-static double put_factor(heed_text *out, const matrix_view *v, int row, int col, int precision) {
+/* A term of a sum: x y or, of one number, x. */
+typedef struct {
+    double x, y;
+    int x_digits, y_digits;
+    bool pair, minus;
+} term;
+
+static double value_of(const term *t) { return (t->minus ? -t->x : t->x) * t->y; }
+
+static void put_number(heed_text *out, double x, int digits, double *shown) {
     char text[32];
-    number_text(text, view_at(v, row, col), view_digits(v, precision));
+    number_text(text, x, digits);
     heed_text_add(out, text[0] == '-' ? "(%s)" : "%s", text);
-    return strtod(text, NULL);
+    if (shown) *shown = strtod(text, NULL);
 }
 
-static double term_of(const lesson_step *s, int i) {
-    return view_at(&s->view[0], s->row, i) * view_at(&s->view[1], i, s->col);
-}
-
-/* Whether term i is one of the largest MOST_TERMS; of equal ones the first are. */
-static bool is_large(const lesson_step *s, int i, int count) {
-    int before = 0;
-    for (int j = 0; j < count && before < MOST_TERMS; j++) {
-        double more = fabs(term_of(s, j)) - fabs(term_of(s, i));
-        before += more > 0 || (more == 0 && j < i && term_of(s, j) != 0);
+/* Fills t, unless it is NULL, with the terms of the cell's sum; returns how many there are. A
+ * token's number stands first in either notation. */
+static int terms_of(const explaining *e, const lesson_step *s, term *t) {
+    const matrix_view *y = &s->view[s->count - 1], *first = s->view;
+    int r = y->transposed ? s->col : s->row, c = y->transposed ? s->row : s->col, n = 0;
+    if (s->made == MADE_ROWS) {
+        int digits = view_digits(first, e->look.precision);
+        for (n = 0; n < first->m.rows; n++)
+            if (t) t[n] = (term){heed_matrix_at(&first->m, n, s->col), 1, digits, 0, false, false};
+        return n;
     }
-    return before < MOST_TERMS;
+    for (const matrix_view *a = first, *b; a < y; a = b + 1) {
+        bool pair = a + 1 < y && strcmp(a[1].sign, "·") == 0;
+        b = pair ? a + 1 : a;
+        for (int k = 0; k < (pair ? cols_of(a) : 1); k++, n++) {
+            if (!t) continue;
+            const matrix_view *p = e->columns ? b : a, *q = e->columns ? a : b;
+            int row = rows_of(a) > 1 ? r : 0, col = cols_of(a) > 1 ? c : 0;
+            double left = view_at(a, row, pair ? k : col), right = pair ? view_at(b, k, c) : 1;
+            t[n] = (term){.x = pair && e->columns ? right : left,
+                          .y = pair && e->columns ? left : right,
+                          .x_digits = view_digits(p, e->look.precision),
+                          .y_digits = view_digits(q, e->look.precision),
+                          .pair = pair,
+                          .minus = *a->sign == '-'};
+        }
+    }
+    return n;
 }
 
-static bool is_product(const lesson_step *s) {
-    return s->count > 2 && strcmp(s->view[1].sign, "·") == 0 &&
-           strcmp(s->view[s->count - 1].sign, "=") == 0;
-}
-
-/* Writes the largest terms of a sum of products that can be seen in the result. */
+/* Writes the largest terms that can be seen in the result, and returns what they give as they are
+ * shown, with the exact sum of the others. */
 static double put_sum(heed_text *out, explaining *e, const lesson_step *s) {
-    const matrix_view *a = &s->view[0], *b = &s->view[1], *y = &s->view[s->count - 1];
-    int shown = 0, small = 0, count = cols_of(a), precision = e->look.precision;
-    double least = matrix_digits(&y->m, 1) ? 0.5 * pow(10, -view_digits(y, precision)) : 0, sum = 0;
+    const matrix_view *y = &s->view[s->count - 1];
+    int count = terms_of(e, s, NULL), shown = 0, small = 0;
+    term *t = room(e, (size_t)count, sizeof *t);
+    double least = matrix_digits(&y->m, 1) ? 0.5 * pow(10, -view_digits(y, e->look.precision)) : 0;
+    double sum = 0, a, b = 1;
+    if (!t) return 0;
+    terms_of(e, s, t);
     for (int i = 0; i < count; i++) {
-        if (view_at(e->columns ? b : a, e->columns ? i : s->row, e->columns ? s->col : i) == 0)
-            continue;
-        if (fabs(term_of(s, i)) < least || !is_large(s, i, count)) {
+        double size = fabs(value_of(&t[i]));
+        int before = 0; /* of equal ones the first are the largest */
+        if (t[i].x == 0) continue;
+        for (int j = 0; j < count; j++) {
+            double more = fabs(value_of(&t[j])) - size;
+            before += more > 0 || (more == 0 && j < i && size > 0);
+        }
+        if (size < least || before >= MOST_TERMS) {
             small++;
-            sum += term_of(s, i);
+            sum += value_of(&t[i]);
             continue;
         }
-        /* a token's number stands first in either notation */
-        heed_text_add(out, "%s", shown++ ? " + " : "");
-        double first = e->columns ? put_factor(out, b, i, s->col, precision)
-                                  : put_factor(out, a, s->row, i, precision);
-        heed_text_add(out, "·");
-        sum += first * (e->columns ? put_factor(out, a, s->row, i, precision)
-                                   : put_factor(out, b, i, s->col, precision));
+        heed_text_add(out, "%s", shown || t[i].minus ? (t[i].minus ? " - " : " + ") : "");
+        put_number(out, t[i].x, t[i].x_digits, &a);
+        if (t[i].pair) heed_text_add(out, "·");
+        if (t[i].pair) put_number(out, t[i].y, t[i].y_digits, &b);
+        sum += (t[i].minus ? -a : a) * (t[i].pair ? b : 1);
+        shown++;
     }
+    if (shown == 1 && !small && out->n && !strstr(out->s, "·")) out->n = 0; /* it is that number */
     if (small)
         heed_text_add(out, "%s(%d smaller term%s)", shown ? " + " : "", small,
                       small > 1 ? "s" : "");
@@ -132,32 +161,109 @@ static double put_sum(heed_text *out, explaining *e, const lesson_step *s) {
     return sum;
 }
 
-const char *written_line(explaining *e, const matrix_view *v, int row, int col, const char *terms,
-                         double sum) {
-    char text[32], shown[32], given[32];
-    double x = view_at(v, row, col);
-    int digits = view_digits(v, e->look.precision), fine = digits ? digits : e->look.precision;
-    bool same = strcmp(number_text(shown, x, fine), number_text(given, sum, fine)) == 0;
-    return text_of(e, "%s = %s %s %s", cell_name(e, v, row, col), terms, same ? "=" : "≈",
-                   number_text(text, x, digits));
+static double put_weight(heed_text *out, const explaining *e, const lesson_step *s) {
+    const heed_matrix *m = &s->view[0].m;
+    double top = -(double)INFINITY, sum = 0, x = heed_matrix_at(m, s->row, s->col), part;
+    char text[32], shift[32] = "";
+    for (int j = 0; j < m->cols; j++) top = fmax(top, heed_matrix_at(m, s->row, j));
+    double from = fabs(top) > 12 && isfinite(top) ? top : 0;
+    for (int j = 0; j < m->cols; j++) sum += exp(heed_matrix_at(m, s->row, j) - from);
+    if (from != 0) snprintf(shift, sizeof shift, "-%.*f", e->look.precision, from);
+    int digits = matrix_digits(m, e->look.precision);
+    heed_text_add(out, "exp(%s%s) / sum of exp = ", number_text(text, x, digits), shift);
+    put_number(out, exp(x - from), e->look.precision, &part);
+    heed_text_add(out, " / ");
+    put_number(out, sum, e->look.precision, &sum);
+    return part / sum;
+}
+
+/* The two numbers of a pair, of which the rotated one is made. */
+static double put_rotation(heed_text *out, const explaining *e, const lesson_step *s) {
+    const heed_matrix *m = &s->view[0].m;
+    int half = m->cols / 2, i = s->col % half, digits = matrix_digits(m, e->look.precision);
+    bool low = s->col < half;
+    double theta = e->w.lesson.args.rotary, turn, x, y;
+    char angle[32];
+    number_text(angle, s->row * pow(theta, -2.0 * i / m->cols), 4);
+    turn = strtod(angle, NULL);
+    put_number(out, heed_matrix_at(m, s->row, s->col), digits, &x);
+    heed_text_add(out, "·cos(%s) %c ", angle, low ? '-' : '+');
+    put_number(out, heed_matrix_at(m, s->row, (s->col + half) % m->cols), digits, &y);
+    heed_text_add(out, "·sin(%s)", angle);
+    return x * cos(turn) + (low ? -y : y) * sin(turn);
+}
+
+/* (x - mean) / deviation gain + bias, of the sum of the first two matrices. */
+static double put_norm(heed_text *out, explaining *e, const lesson_step *s) {
+    const matrix_view *v = s->view;
+    int n = v->m.cols, digits = e->look.precision > 2 ? e->look.precision : 2;
+    heed_matrix row = matrix_new(e, 2, n);
+    double x = 0, mean = 0, deviation, gain, bias;
+    for (int j = 0; j < row.cols; j++) {
+        row.x[j] = heed_matrix_at(&v[0].m, s->row, j) + heed_matrix_at(&v[1].m, s->row, j);
+        mean += row.x[j] / n;
+    }
+    if (!row.x) return 0;
+    deviation = 1 / heed_row_normed(row.x, n, e->w.lesson.args.eps, row.x + n);
+    heed_text_add(out, "(");
+    put_number(out, row.x[s->col], digits, &x);
+    heed_text_add(out, " - ");
+    put_number(out, mean, digits, &mean);
+    heed_text_add(out, ") / ");
+    put_number(out, deviation, digits, &deviation);
+    heed_text_add(out, "·");
+    put_number(out, v[2].m.x[s->col], digits, &gain);
+    heed_text_add(out, " + ");
+    put_number(out, v[3].m.x[s->col], digits, &bias);
+    return (x - mean) / deviation * gain + bias;
+}
+
+/* Of a row of scores that are all hidden, and of a hard selection. */
+static const char *chosen_weight(explaining *e, const heed_matrix *scores, const lesson_step *s) {
+    int best = -1;
+    for (int j = 0; j < scores->cols; j++) {
+        double x = heed_matrix_at(scores, s->row, j);
+        if (x > (best < 0 ? -(double)INFINITY : heed_matrix_at(scores, s->row, best))) best = j;
+    }
+    return best < 0                 ? "0: all its keys are hidden"
+           : !e->w.lesson.args.hard ? NULL
+           : s->col == best         ? "1: the largest of its scores"
+                                    : "0: not the first of its largest scores";
 }
 
 const char *written_cell(explaining *e, const lesson_step *s) {
-    if (s->cell || s->row < 0 || !is_product(s)) return s->cell;
+    if (!s->count || s->row < 0 || s->view[s->count - 1].seen) return NULL;
+    const matrix_view *v = s->view, *y = &s->view[s->count - 1];
+    int row = y->transposed ? s->col : s->row, col = y->transposed ? s->row : s->col;
     heed_text terms = {.c = e->c};
-    double sum = put_sum(&terms, e, s);
-    if (s->count > 3) {
-        const matrix_view *bias = &s->view[2];
-        int row = rows_of(bias) > 1 ? s->row : 0, col = cols_of(bias) > 1 ? s->col : 0;
-        if (fabs(view_at(bias, row, col)) >= 0.5 * pow(10, -e->look.precision)) {
-            heed_text_add(&terms, " + ");
-            sum += put_factor(&terms, bias, row, col, e->look.precision);
-        } else
-            sum += view_at(bias, row, col);
+    const char *name = cell_name(e, y, row, col);
+    const char *said = s->made == MADE_SOFTMAX ? chosen_weight(e, &v->m, s) : NULL;
+    double sum = 0, beta = e->w.lesson.args.beta, x;
+    char text[32], shown[32], given[32];
+    if (said) return text_of(e, "%s = %s.", name, said);
+    if (s->made == MADE_SUM || s->made == MADE_ROWS)
+        sum = put_sum(&terms, e, s);
+    else if (s->made == MADE_SOFTMAX)
+        sum = put_weight(&terms, e, s);
+    else if (s->made == MADE_ROTATED)
+        sum = put_rotation(&terms, e, s);
+    else if (s->made == MADE_NORMED)
+        sum = put_norm(&terms, e, s);
+    else if (s->made == MADE_SCALED) {
+        heed_text_add(&terms, "%s·", number_text(text, beta, 4));
+        sum = strtod(text, NULL);
+        put_number(&terms, heed_matrix_at(&v->m, s->row, s->col),
+                   matrix_digits(&v->m, e->look.precision), &x);
+        sum *= x;
     }
-    const char *line = written_line(e, &s->view[s->count - 1], s->row, s->col, terms.s, sum);
+    if (!terms.n) return NULL;
+    x = view_at(y, row, col);
+    int digits = view_digits(y, e->look.precision), fine = digits ? digits : e->look.precision;
+    bool same = strcmp(number_text(shown, x, fine), number_text(given, sum, fine)) == 0;
+    said =
+        text_of(e, "%s = %s %s %s", name, terms.s, same ? "=" : "≈", number_text(text, x, digits));
     heed_text_free(&terms);
-    return line;
+    return said;
 }
 
 /* ---- --step ---- */
@@ -214,8 +320,9 @@ static bool is_large_map(const matrix_view *v) { return v->heat && rows_of(v) * 
 
 static void draw_map(explaining *e, const matrix_view *v) {
     int n = v->m.rows * v->m.cols;
-    heed_real *share = keep(e, malloc((size_t)n * sizeof *share));
+    heed_real *share = room(e, (size_t)n, sizeof *share);
     double top = 0;
+    if (!share) return;
     for (int i = 0; i < n; i++) top = fmax(top, v->m.x[i]);
     for (int i = 0; i < n; i++) share[i] = (heed_real)(v->m.x[i] / (v->pixels ? 1 : top));
     heed_heatmap_text(
@@ -252,10 +359,11 @@ static void draw_views(explaining *e, const matrix_view *v, int count, bool all)
 }
 
 static void highlight(lesson_step *s) {
-    matrix_view *y = &s->view[s->count - 1];
+    matrix_view *y = &s->view[s->count - 1], *v = s->view;
     if (s->row < 0 || !s->count) return;
-    y->row = s->row + 1, y->col = s->col + 1;
-    if (is_product(s)) s->view[0].row = s->row + 1, s->view[1].col = s->col + 1;
+    y->row = 1 + (y->transposed ? s->col : s->row), y->col = 1 + (y->transposed ? s->row : s->col);
+    if (s->count > 2 && strcmp(v[1].sign, "·") == 0 && !v->seen)
+        v[0].row = y->row, v[1].col = y->col;
 }
 
 /* Returns whether a number was asked for. */
@@ -263,17 +371,18 @@ static bool draw_step(explaining *e, lesson_step *s) {
     bool asks = e->step && s->count && s->formula && !e->sheet;
     matrix_view *y = s->count ? &s->view[s->count - 1] : NULL;
     if (asks && s->row < 0) { /* any cell that says something */
-        s->row = rows_of(y) / 2;
-        for (int j = s->col = 0; j < cols_of(y); j++)
-            if (fabs(view_at(y, s->row, j)) > fabs(view_at(y, s->row, s->col))) s->col = j;
+        int row = rows_of(y) / 2, col = 0;
+        for (int j = 0; j < cols_of(y); j++)
+            if (fabs(view_at(y, row, j)) > fabs(view_at(y, row, col))) col = j;
+        s->row = y->transposed ? col : row, s->col = y->transposed ? row : col;
     }
-    asks = asks && isfinite(view_at(y, s->row, s->col)) && !y->brief;
+    asks = asks && isfinite(heed_matrix_at(&y->m, s->row, s->col)) && !y->brief;
     highlight(s);
     if (!e->sheet) paragraph(e, PLAIN_WORDS, s->words);
     paragraph(e, PLAIN_WORDS, s->now);
     if (asks) {
         draw_views(e, s->view, s->count - 1, true);
-        ask(e, y, s->row, s->col);
+        ask(e, y, y->row - 1, y->col - 1);
         gap(e);
         y->sign = "";
         draw_views(e, y, 1, false);

@@ -1,24 +1,13 @@
-/* alignment.c -- the decoder's attention to the source: as a matrix, target x source, and the share
- * of generated tokens whose largest weight is at the expected place. Bahdanau et al. 2015, fig. 3.
- */
+/* alignment.c -- the decoder's attention to the source as a matrix, target x source. Bahdanau et
+ * al. 2015, fig. 3. */
 #include "cli/choice.h"
-#include "kinds/pairs.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LABEL = 64 };
-
-/* Opens the translator's current source and target; the translator no longer has its source. */
-static bool inspect_target(translator *k, heed_inspection *s) {
-    heed_reader how = heed_run_reader(k->run);
-    *s = (heed_inspection){.run = k->run};
-    return heed_example_made(&how, k->ids, (size_t)k->about.count, k->about.ended, &k->in) &&
-           heed_inspection_open(s, k->run, &k->in, "");
-}
-
-/* ---- the matrix ---- */
 
 /* Of the layers that attend to the source, sets out->layer to the one that --layer chooses, from 1,
  * and *chosen to the head. */
@@ -81,7 +70,7 @@ bool alignment_of(translator *k, const heed_config *flags, alignment *out) {
     int chosen;
     *out = (alignment){.weights = NULL};
     if (!choose(k->run, flags, out, &chosen)) return false;
-    bool ok = inspect_target(k, &s);
+    bool ok = inspect_target(k, &s, "");
     out->rows = s.target_count;
     out->cols = s.count;
     ok = ok && fill(&s, chosen, out);
@@ -129,81 +118,4 @@ json_t *alignment_json(const alignment *a) {
     for (int i = 0; i < a->rows; i++)
         json_array_append_new(rows, json_numbers(a->weights + i * a->cols, a->cols));
     return rows;
-}
-
-/* ---- where it peaks ---- */
-
-bool alignment_peaks_open(alignment_peaks *p, heed_run *r, const heed_config *flags) {
-    static const char *const kinds[] = {"none", "diagonal", "anti", "fields"};
-    const char *name = heed_config_text(flags, "alignment");
-    *p = (alignment_peaks){.within = (int)heed_config_int(flags, "within")};
-    while (p->kind < PEAKS_FIELDS && strcmp(name, kinds[p->kind]) != 0) p->kind++;
-    p->name = kinds[p->kind];
-    return p->kind == PEAKS_NONE || heed_alignment_peaks_open(r, &p->of);
-}
-
-bool alignment_peaks_add(alignment_peaks *p, translator *k, const heed_pair *pair) {
-    heed_inspection s;
-    if (p->kind == PEAKS_NONE || k->about.count < 1) return true;
-    bool ok = inspect_target(k, &s);
-    heed_alignment_range *right = ok ? calloc((size_t)s.target_count, sizeof *right) : NULL;
-    if (ok && !right)
-        ok = heed_fail(k->run->c, HEED_FAILED, "no memory for %d tokens", s.target_count);
-    if (ok && p->kind == PEAKS_FIELDS)
-        ok = heed_alignment_fields(&s, pair, right);
-    else if (ok)
-        heed_alignment_diagonal(&s, p->within, p->kind == PEAKS_ANTI, right);
-    ok = ok && heed_alignment_peaks_add(&p->of, &s, right);
-    free(right);
-    heed_inspection_free(&s);
-    return ok;
-}
-
-static int best_of(const alignment_peaks *p) {
-    int best = 0;
-    for (int i = 1; i < p->of.layers * p->of.heads; i++)
-        if (p->of.correct[i] > p->of.correct[best]) best = i;
-    return best;
-}
-
-static json_t *peak_json(const alignment_peaks *p, int head) {
-    double low, high, n = (double)p->of.count, right = (double)p->of.correct[head];
-    share_interval(right, n, &low, &high);
-    return json_pack("{s:i, s:i, s:o, s:[o,o]}", "layer", head / p->of.heads + 1, "head",
-                     head % p->of.heads + 1, "share", json_number(right / n), "share_95",
-                     json_number(low), json_number(high));
-}
-
-json_t *alignment_peaks_json(const alignment_peaks *p) {
-    if (p->kind == PEAKS_NONE) return NULL;
-    json_t *heads = json_array();
-    for (int i = 0; i < p->of.layers * p->of.heads; i++)
-        json_array_append_new(heads, peak_json(p, i));
-    return json_pack("{s:s, s:i, s:I, s:o, s:o}", "kind", p->name, "within", p->within, "outputs",
-                     (json_int_t)p->of.count, "best", peak_json(p, best_of(p)), "heads", heads);
-}
-
-static void print_peak(const alignment_peaks *p, int head, const char *label) {
-    double low, high, n = (double)p->of.count, right = (double)p->of.correct[head];
-    share_interval(right, n, &low, &high);
-    print_fact(19, label, "%.2f %%  (95 %%: %.2f to %.2f)", 100 * right / n, 100 * low, 100 * high);
-}
-
-void alignment_peaks_print(const alignment_peaks *p) {
-    char n[32], label[48], where[64] = "inside the field that is written";
-    if (p->kind == PEAKS_NONE) return;
-    if (p->kind != PEAKS_FIELDS)
-        snprintf(where, sizeof where, "within %d of the %s", p->within,
-                 p->kind == PEAKS_ANTI ? "anti-diagonal" : "diagonal");
-    putchar('\n');
-    print_fact(0, "", "peak of the attention %s, of %s generated tokens", where,
-               heed_format_count(n, p->of.count));
-    putchar('\n');
-    int all = p->of.layers * p->of.heads;
-    for (int i = 0; all > 1 && i < all; i++) {
-        snprintf(label, sizeof label, "  layer %d, head %d", i / p->of.heads + 1,
-                 i % p->of.heads + 1);
-        print_peak(p, i, label);
-    }
-    print_peak(p, best_of(p), all > 1 ? "  best head" : "  attention");
 }

@@ -1,6 +1,5 @@
 /* cloze.c -- a file of questions: each line is a text with one [MASK], a tab and the right word. */
 #include "kinds/inputs.h"
-#include "kinds/training.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +62,7 @@ bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score) {
     heed_tensor *logits = r->model->logits(r->self, r->tape, &in);
     if (!logits) return false;
     heed_prediction one = heed_prediction_of(logits->x, (int)logits->size, k->answer);
-    score_prediction(score, &one, one.rank == 0);
+    heed_score_prediction(score, &one, one.rank == 0);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* each_picture.c -- pictures from arguments or the standard input, one by one. */
 #include "cli/os_files.h"
+#include "kinds/answers.h"
 #include "kinds/records.h"
 
 #include <string.h>
@@ -150,4 +151,40 @@ void each_picture(program *p, const heed_run *r, void *user, take_picture one) {
             take_path(&k, p->argv[i]);
     if (p->argc == 1) take_stdin(&k);
     if (!flag_on(p, "convert")) note_converted(r, k.converted, k.taken);
+}
+
+/* ---- skipped pictures ---- */
+
+static size_t add_skipped(heed_text *out, const heed_images *k, const char *indent, size_t most) {
+    const char *path, *why;
+    char shown[PLAIN];
+    size_t i = 0;
+    for (; i < most && heed_images_bad(k, i, &path, &why); i++)
+        heed_text_add(out, "%s%s %s\n", indent, heed_format_line(shown, sizeof shown, path), why);
+    return heed_images_about(k)->bad - i;
+}
+
+void warn_of_skipped(program *p, const heed_images *k) {
+    size_t bad = heed_images_about(k)->bad;
+    heed_text text = {.c = NULL};
+    if (!bad) return;
+    heed_message(p->c, HEED_WARN, "%zu picture%s cannot be decoded and %s skipped", bad,
+                 bad == 1 ? "" : "s", bad == 1 ? "was" : "were");
+    size_t more = add_skipped(&text, k, "  ", 3);
+    if (text.s) fputs(text.s, stderr);
+    if (more) fprintf(stderr, "  and %zu more\n", more);
+    heed_text_free(&text);
+}
+
+void log_skipped(program *p, const heed_data *d, const char *run) {
+    const heed_images *k = d->kind->images ? d->kind->images(d) : NULL;
+    const char *first, *why;
+    heed_text text = {.c = NULL};
+    if (!k || !heed_images_bad(k, 0, &first, &why)) return;
+    show_mode mode = show_mode_of(flag_text(p, "progress"));
+    if (mode != SHOW_BAR && mode != SHOW_LINES) /* the banner lists them */
+        heed_message(p->c, HEED_WARN, "skipped pictures: %zu; the first: %s %s",
+                     heed_images_about(k)->bad, first, why);
+    add_skipped(&text, k, "skipped: ", SIZE_MAX);
+    add_to_run(p, run, "train.log", &text);
 }

@@ -5,33 +5,31 @@
 #include "kinds/inputs.h"
 #include "kinds/training.h"
 
-#include <math.h>
 #include <string.h>
 
-/* "book.txt, validation part" */
+/* "book.txt, validation part, 120 pairs" */
 static void describe(const heed_data *d, const char *data, char what[512]) {
-    char n[32], part[32];
-    if (!d->kind->open) {
+    static const char *const parts[] = {"training", "validation", "test"};
+    const heed_data_kind *kind = d->kind;
+    char n[32];
+    if (!kind->open) {
         snprintf(what, 512, "the model's own evaluation batches");
         return;
     }
-    bool own = d->all || (d->no_val && !(d->kind->pictures && !d->kind->target));
-    snprintf(part, sizeof part, ", %s part", part_name(d->part));
-    size_t at = (size_t)snprintf(what, 512, "%.400s%s", data,
-                                 d->is_val ? ", the validation data of the run"
-                                 : own     ? ""
-                                           : part);
-    if (d->kind->lines && !d->kind->tables && !d->all && d->no_val)
-        snprintf(what + at, 512 - at, ", training text: there is no validation part");
-    if (d->kind->pictures && d->kind->target) {
-        const heed_captions_info *a = heed_captions_about(d->batches);
-        snprintf(what + at, 512 - at, ", %s picture%s", heed_format_count(n, a->val_pictures),
-                 a->val_pictures == 1 ? "" : "s");
-    }
-    if (!d->kind->tables || d->kind->pictures) return;
-    size_t count = heed_pairs_about(d->batches)->val_pairs;
+    size_t at = (size_t)snprintf(what, 512, "%.400s", data);
+    if (d->is_val)
+        at += (size_t)snprintf(what + at, 512 - at, ", the validation data of the run");
+    else if (!d->all && d->no_val && !kind->images)
+        at += (size_t)snprintf(
+            what + at, 512 - at, "%s",
+            d->tokenizer && !kind->inputs ? ", training text: there is no validation part" : "");
+    else if (!d->all)
+        at += (size_t)snprintf(what + at, 512 - at, ", %s part", parts[d->part]);
+    if (!kind->inputs || (kind->images && !kind->made)) return;
+    size_t count = kind->inputs(d, true);
+    const char *noun = kind->made ? kind->made : kind->items;
     snprintf(what + at, 512 - at, ", %s %.*s", heed_format_count(n, count),
-             (int)strlen(d->kind->items) - (count == 1), d->kind->items);
+             (int)strcspn(noun, " ") - (count == 1), noun);
 }
 
 static void warn_of_text(program *p, const heed_data *d) {
@@ -47,8 +45,8 @@ static void warn_of_text(program *p, const heed_data *d) {
                      100 * (double)(a.unknown + a.val_unknown) / tokens);
 }
 
-heed_data *eval_data_open(program *p, const heed_model *m, heed_config *f, const heed_run *r,
-                          char what[512]) {
+heed_data *eval_data_open(program *p, heed_config *f, const heed_run *r, char what[512]) {
+    const heed_model *m = r->model;
     static const char *const switches[] = {"convert", "strict"}, *const tables[] = {"columns",
                                                                                     "header"};
     if (!reads_data(m) && p->argc > 1) {
@@ -97,7 +95,7 @@ static bool ask(void *user, uint64_t index, heed_batch *b, heed_score *score) {
 
 bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
     *s = (eval_loop){.e = {.what = s->what, .user = s}, .progress = {p, unit}};
-    s->e.progress = inspect_advance;
+    if (unit) s->e.progress = inspect_advance;
     s->e.progress_user = &s->progress;
     s->f = run_settings(p->c, p->models, p->argv[0], &s->model);
     s->e.run = s->f ? open_run(p, p->argv[0]) : NULL;
@@ -106,13 +104,14 @@ bool eval_loop_open(program *p, eval_loop *s, const char *unit) {
         s->questions = cloze_open(s->e.run, p->argv[1]);
         snprintf(s->what, sizeof s->what, "%.480s, questions", p->argv[1]);
     } else
-        s->open = eval_data_open(p, s->model, s->f, s->e.run, s->what);
+        s->open = eval_data_open(p, s->f, s->e.run, s->what);
     if (!s->questions && !s->open) return false;
     if (s->open) {
         s->e.data = s->open;
         s->part = s->open->part;
     }
-    uint64_t most = (uint64_t)heed_config_int(p->flags, "batches");
+    bool some = heed_config_has(p->flags, "batches");
+    uint64_t most = some ? (uint64_t)heed_config_int(p->flags, "batches") : 0;
     const heed_run *r = s->e.run;
     s->e.batch = s->questions ? ask : NULL;
     s->e.rows = s->questions ? 1 : (int)heed_config_int(s->f, "batch");
@@ -137,27 +136,4 @@ void eval_loop_progress(program *p, const char *what, uint64_t done, uint64_t al
     if (done < all)
         fprintf(stderr, "%s %llu of %llu", what, (unsigned long long)done, (unsigned long long)all);
     p->line_open = done < all;
-}
-
-void share_interval(double right, double all, double *low, double *high) {
-    double z = 1.959963984540054, p = right / all, z2 = z * z / all;
-    double middle = (p + z2 / 2) / (1 + z2);
-    double half = z / (1 + z2) * sqrt(p * (1 - p) / all + z2 / (4 * all));
-    *low = fmax(0, middle - half);
-    *high = fmin(1, middle + half);
-}
-
-measures measure(const heed_score *s) {
-    double none = (double)NAN;
-    measures m = {.loss = s->weight > 0 ? s->loss / s->weight : none,
-                  .bits_per_byte = s->bytes > 0 ? s->loss / log(2) / s->bytes : none,
-                  .accuracy = s->total > 0 ? s->correct / s->total : none,
-                  .top5 = s->total > 0 ? s->top5 / s->total : none,
-                  .error = s->pixels > 0 ? s->squares / s->pixels : none,
-                  .low = none,
-                  .high = none,
-                  .items = s->weight};
-    m.perplexity = exp(m.loss);
-    if (s->total > 0) share_interval(s->correct, s->total, &m.low, &m.high);
-    return m;
 }

@@ -4,8 +4,11 @@
 
 #include "cli/choice.h"
 #include "cli/os_files.h"
+#include "kinds/answers.h"
+#include "kinds/records.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +112,36 @@ void each_input(program *p, void *user, take_input one, int how) {
     }
 }
 
+/* ---- texts or pictures ---- */
+
+typedef struct {
+    void *user;
+    take_given one;
+} taker;
+
+static bool take_text(program *p, void *user, const char *text, size_t n) {
+    const taker *k = user;
+    return k->one(p, k->user, &(given_input){text, n, NULL});
+}
+
+static bool take_picture_of(program *p, void *user, const char *name, heed_picture *picture) {
+    const taker *k = user;
+    return k->one(p, k->user, &(given_input){name, 0, picture});
+}
+
+void each_given(program *p, const heed_run *r, void *user, take_given one, int how) {
+    taker k = {user, one};
+    if (sees_pictures(r->model))
+        each_picture(p, r, &k, take_picture_of);
+    else
+        each_input(p, &k, take_text, how);
+}
+
+bool read_given(const heed_reader *r, const given_input *in, heed_example *out) {
+    return in->picture ? heed_example_picture(r, in->picture, in->name, out)
+                       : heed_example_text(r, in->name, in->n, out);
+}
+
 /* ---- for the analyses ---- */
 
 /* Numbers separated by spaces or commas; a semicolon separates positions: "1 0; 0.5 1". */
@@ -159,10 +192,56 @@ bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, c
     return ok;
 }
 
+bool inspect_given(heed_inspection *s, heed_run *r, const given_input *in, const char *target) {
+    return in->picture ? heed_inspection_caption(s, r, in->picture, in->name, target)
+                       : inspect_text(s, r, in->name, in->n, target);
+}
+
 bool inspect_advance(void *user, uint64_t done, uint64_t all) {
     const inspect_progress *g = user;
-    eval_loop_progress(g->p, g->what, done, all);
-    return true;
+    if (!g->p->json_lines) eval_loop_progress(g->p, g->what, done, all);
+    return !was_interrupted(NULL);
+}
+
+/* ---- guesses ---- */
+
+static int by_probability(const void *a, const void *b) {
+    const guess *x = a, *y = b;
+    if (x->p != y->p) return x->p > y->p ? -1 : 1;
+    return (x->label > y->label) - (x->label < y->label);
+}
+
+void guesses_of(const heed_real *logits, int n, guess *g) {
+    double top = (double)logits[0], sum = 0;
+    for (int i = 1; i < n; i++) top = fmax(top, (double)logits[i]);
+    for (int i = 0; i < n; i++) {
+        g[i] = (guess){exp((double)logits[i] - top), i};
+        sum += g[i].p;
+    }
+    for (int i = 0; i < n; i++) g[i].p /= sum;
+    qsort(g, (size_t)n, sizeof *g, by_probability);
+}
+
+void print_guesses(const char *const *labels, const double *p, int count) {
+    bool color = has_color(stdout);
+    int width = 8;
+    char number[16];
+    for (int i = 0; i < count; i++) {
+        int n = heed_label_columns(labels[i]);
+        if (n > width && n < 40) width = n;
+    }
+    for (int i = 0; i < count; i++) {
+        int n = heed_label_columns(labels[i]), taken = width > n ? width : n;
+        int left = line_width(stdout) - taken - 12, cells = left < 0 ? 0 : left < 24 ? left : 24;
+        int length = (int)lround(cells * p[i]);
+        fputs("  ", stdout);
+        print_name(labels[i], width, 0);
+        printf(" %7s", probability_text(number, p[i], PROBABILITY_COLUMN));
+        if (length > 0) fputs(color ? "  \033[36m" : "  ", stdout);
+        for (int k = 0; k < length; k++) fputs(color ? "\xe2\x96\x88" : "#", stdout);
+        if (length > 0 && color) fputs("\033[0m", stdout);
+        putchar('\n');
+    }
 }
 
 /* ---- layers and heads ---- */

@@ -28,6 +28,21 @@ enum {
 };
 void each_input(program *p, void *user, take_input one, int how);
 
+/* ---- one input as it is given: a text, or a picture ---- */
+typedef struct {
+    const char *name;      /* the text, which ends with a zero byte; or the name of the picture */
+    size_t n;              /* bytes of the text */
+    heed_picture *picture; /* NULL: it is a text */
+} given_input;
+typedef bool (*take_given)(program *p, void *user, const given_input *in);
+/* Calls `one` for each input of the run that the arguments or the standard input give: each_input
+ * or each_picture. how: of texts. */
+void each_given(program *p, const heed_run *r, void *user, take_given one, int how);
+bool read_given(const heed_reader *r, const given_input *in, heed_example *out);
+/* Opens it for the analyses of heed/inspect.h. target: of a source, or of a picture with a caption;
+ * NULL: the model's own. Call heed_inspection_free in any case. */
+bool inspect_given(heed_inspection *s, heed_run *r, const given_input *in, const char *target);
+
 /* ---- questions (cloze.c) ---- */
 /* Questions for a masked model from the lines of a file: TEXT WITH ONE [MASK], a tab, ANSWER. */
 typedef struct cloze cloze;
@@ -81,8 +96,11 @@ typedef struct {
     inspect_progress progress;
 } eval_loop;
 
+/* Opens the evaluation data of a run with settings f, and writes its description to `what`:
+ * "book.txt, validation part". NULL: see p->c. */
+heed_data *eval_data_open(program *p, heed_config *f, const heed_run *r, char what[512]);
 /* Opens the run and the DATA of the command's arguments; without DATA, the data that the run was
- * trained on. unit: what the progress counts, "batch". */
+ * trained on. unit: what the progress counts, "batch"; NULL: nothing is counted. */
 bool eval_loop_open(program *p, eval_loop *s, const char *unit);
 void eval_loop_close(eval_loop *s);
 /* Shows the progress on the terminal, "batch 3 of 10"; the line is removed when all are done. */

@@ -66,7 +66,7 @@ static double chance_of_rows(const curve *k) {
 static int changed(double then, double now, double n) {
     const double least = 0.002;
     double low, high;
-    share_interval(then * n, n, &low, &high);
+    heed_share_interval(then * n, n, &low, &high);
     return (now > fmax(high, then + least)) - (now < fmin(low, then - least));
 }
 

@@ -1,17 +1,8 @@
-/* kind.c -- the data_kind of each model, what all kinds print alike, and the kind of models that
- * make their own batches. */
+/* kind.c -- what is printed of data before a training: choices, an epoch. */
 #include "kinds/training.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const data_kind *kind_of(const heed_model *m) {
-    if (!reads_data(m)) return &dense_kind;
-    if (reads_text(m)) return &text_kind;
-    if (writes_targets(m)) return sees_pictures(m) ? &caption_kind : &translation_kind;
-    if (sees_pictures(m)) return makes_pictures(m) ? &reconstruction_kind : &picture_kind;
-    return names_classes(m) ? &label_kind : &dense_kind;
-}
 
 /* Appends the text with whole numbers as "4,000". */
 static void add_grouped(heed_text *out, const char *text) {
@@ -89,16 +80,3 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
         heed_format_count(count, n), program_name());
     return true;
 }
-
-/* ---- models that make their own batches, or read a kind of data of their own ---- */
-
-static void next_plot(const heed_model *m, const heed_data *d, const char *path, const char *run) {
-    (void)d;
-    (void)path;
-    const char *heed = program_name();
-    printf("\nNext:\n");
-    if (m->eval_batches) printf("  %s %s %s\n", heed, use_of(m), run);
-    printf("  %s plot %s\n", heed, run);
-}
-
-const data_kind dense_kind = {.next = next_plot, .eval = eval_scores};

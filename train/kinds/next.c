@@ -88,59 +88,64 @@ void first_words_of(const heed_run *r, char words[FIRST_WORDS]) {
     if (!*words) first_token(r->tokenizer, words);
 }
 
-void next_text(const heed_model *m, const heed_data *d, const char *path, const char *run) {
+/* A source, quoted for a shell: the first plain one among the first hundred, which may be cut at
+ * COLUMNS; if there is none, the first one that is shorter. "": there is none, either. */
+static void first_source(const heed_data *d, char source[4 * LONGEST]) {
+    enum { MOST = 100 };
+    char words[LONGEST + 1];
+    heed_item item = {.source = {.c = d->c}, .targets = {.c = d->c}};
+    bool plain = false;
+    size_t count = d->kind->inputs(d, false);
+    *source = 0;
+    for (size_t i = 0; !plain && i < count && i < MOST && d->kind->input(d, false, i, &item); i++) {
+        size_t n = item.source.n;
+        if ((plain = take_words(item.source.s, n, words)))
+            snprintf(source, 4 * LONGEST, "\"%s\"", words);
+        else if (!*source && n < LONGEST && heed_label_cut(item.source.s, COLUMNS) == n)
+            heed_format_shell(source, 4 * LONGEST, item.source.s);
+    }
+    heed_item_free(&item);
+}
+
+/* A line of the text, with [MASK] for its last word that has a letter; or words to continue. */
+static void first_line(const heed_model *m, const char *path, char source[4 * LONGEST]) {
     char line[LONGEST + 1];
-    const char *heed = program_name();
-    (void)d;
     first_words(path, line);
-    printf("\nNext:\n");
-    if (fills_masks(m)) { /* for the last word that has a letter */
+    if (fills_masks(m)) {
         size_t end = strlen(line);
         while (end > 0 && !isalnum((unsigned char)line[end - 1]) &&
                (unsigned char)line[end - 1] < 0x80)
             end--;
         size_t start = end;
         while (start > 0 && line[start - 1] != ' ') start--;
-        printf("  %s fill %s \"%.*s[MASK]%s\"\n", heed, run, (int)start, line, line + end);
-    } else {
-        keep_words(line, PROMPT);
-        if (m->steps && *line)
-            printf("  %s generate %s --prompt \"%s\"\n", heed, run, line);
-        else if (m->steps)
-            printf("  %s generate %s\n", heed, run);
-        else if (m->attending && *line)
-            printf("  %s attend %s \"%s\"\n", heed, run, line);
+        snprintf(source, 4 * LONGEST, "\"%.*s[MASK]%s\"", (int)start, line, line + end);
+        return;
     }
-    printf("  %s plot %s\n", heed, run);
-}
-
-/* A source, quoted for a shell: the first plain one among the first hundred, which may be cut at
- * COLUMNS; if there is none, the first one that is shorter. "": there is none, either. */
-static void first_source(const heed_pairs *k, char source[4 * LONGEST]) {
-    enum { MOST = 100 };
-    char words[LONGEST + 1];
-    heed_pair one;
+    keep_words(line, PROMPT);
     *source = 0;
-    size_t count = heed_pairs_about(k)->pairs;
-    for (size_t i = 0; i < count && i < MOST && heed_pairs_get(k, false, i, &one); i++) {
-        if (take_words(one.source, one.source_n, words)) {
-            snprintf(source, 4 * LONGEST, "\"%s\"", words);
-            return;
-        }
-        snprintf(words, sizeof words, "%.*s", (int)one.source_n, one.source);
-        if (!*source && one.source_n < LONGEST && heed_label_cut(words, COLUMNS) == one.source_n)
-            heed_format_shell(source, 4 * LONGEST, words);
-    }
+    if (*line) snprintf(source, 4 * LONGEST, "%s\"%s\"", m->steps ? "--prompt " : "", line);
 }
 
-void next_pairs(const heed_model *m, const heed_data *d, const char *path, const char *run) {
-    char source[4 * LONGEST];
-    const char *heed = program_name();
-    bool pairs = reads_pairs(m);
-    (void)path;
-    first_source(d->batches, source);
+void print_next(const heed_model *m, const heed_data *d, const char *path, const char *run) {
+    char source[4 * LONGEST] = "";
+    const char *heed = program_name(), *use = use_of(m), *after = "";
+    const heed_data_kind *kind = data_of(m);
+    bool pictures = kind->images, text = reads_text(m), uses = strcmp(use, "eval") != 0;
+    if (pictures)
+        snprintf(source, sizeof source, "PICTURE...%s",
+                 makes_pictures(m) ? " --png sheet.png" : "");
+    else if (text)
+        first_line(m, path, source);
+    else if (kind->input)
+        first_source(d, source);
+    if (text && !uses && m->attending) use = "attend", uses = *source;
+    if (kind->target && !pictures) after = " --attention";
     printf("\nNext:\n");
-    if (*source && (!pairs || m->steps))
-        printf("  %s %s %s %s%s\n", heed, use_of(m), run, source, pairs ? " --attention" : "");
-    printf("  %s eval %s\n  %s plot %s\n", heed, run, heed, run);
+    if (uses && (*source || text))
+        printf("  %s %s %s%s%s%s\n", heed, use, run, *source ? " " : "", source, after);
+    if (!text && (m->eval_batches || kind->eval_batches))
+        printf("  %s eval %s%s\n", heed, run, makes_pictures(m) ? " --code codes.png" : "");
+    if (pictures && kind->ask && !kind->target && m->attending)
+        printf("  %s attend %s PICTURE --png attention.png\n", heed, run);
+    printf("  %s plot %s\n", heed, run);
 }

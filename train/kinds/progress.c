@@ -1,5 +1,5 @@
 /* progress.c -- the display of a training run on stderr: banner, line or bar, table. */
-#include "kinds/training.h"
+#include "kinds/answers.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -314,7 +314,9 @@ void progress_report(void *user, const heed_report *r) {
     if (r->event == HEED_FIT_START) {
         g->begun = true;
         g->wrote = g->pictured = now();
-        if (kind_of(g->p->model)->begun) kind_of(g->p->model)->begun(g->p, g->data, g->run);
+        remove_scores(g->run);
+        if (g->data->kind->begun) g->data->kind->begun(g->data, g->run);
+        log_skipped(g->p, g->data, g->run);
     }
     if (r->event == HEED_FIT_STEP) {
         g->smooth = g->any ? 0.9 * g->smooth + 0.1 * r->loss : r->loss;
@@ -354,7 +356,7 @@ void progress_report(void *user, const heed_report *r) {
     if (r->event != HEED_FIT_EVAL) return;
     g->undrawn = true;
     warn_of_plateau(g, r);
-    if (kind_of(g->p->model)->evaluated) kind_of(g->p->model)->evaluated(g, r);
+    sample_outputs(g, r);
 }
 
 void progress_end(progress *g) {

@@ -191,6 +191,31 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
     return heed_captions_epoch_batches(d->batches, rows);
 }
 
+static heed_images *images(const heed_data *d) { return heed_captions_images(d->batches); }
+
+static size_t inputs(const heed_data *d, bool val) {
+    const heed_captions_info *a = heed_captions_about(d->batches);
+    return val ? a->val_pictures : a->pictures;
+}
+
+static bool input(const heed_data *d, bool val, size_t index, heed_item *out) {
+    heed_captioned found;
+    heed_item_free(out);
+    bool ok =
+        heed_captions_get(d->batches, val, index, &found, out->unseen ? NULL : &out->picture) &&
+        heed_text_add(&out->source, "%s", found.path);
+    for (; ok && out->count < found.captions; out->count++) {
+        size_t n;
+        const char *text = heed_captions_text(d->batches, val, index, out->count, &n);
+        ok = heed_text_put(&out->targets, text, n) && heed_text_put(&out->targets, "", 1);
+    }
+    return ok;
+}
+
+static bool report(heed_scores *s, heed_facts *out) {
+    return heed__report_targets(s, heed_captions_pairs(s->data->batches), out);
+}
+
 const heed_data_kind heed_pictures_captioned = {
     .noun = "a file of pictures' names and captions, TSV, CSV or JSONL, or a folder with "
             "metadata.jsonl",
@@ -213,4 +238,9 @@ const heed_data_kind heed_pictures_captioned = {
     .target = heed_example_target,
     .ask = heed__ask_target,
     .describe = describe,
+    .made = "pictures captioned",
+    .images = images,
+    .inputs = inputs,
+    .input = input,
+    .report = report,
 };

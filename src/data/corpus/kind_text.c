@@ -270,11 +270,13 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
     return heed_corpus_epoch_batches(d->batches, rows);
 }
 
+static void begun(const heed_data *d, const char *run) { heed_corpus_keep(d->batches, run); }
+
 #define TEXTS                                                                                      \
     .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \
     .example = "book.txt", .lines = true, .perplexity = true, .varied = true, .options = options,  \
     .open = open_data, .close = close_data, .eval_batches = eval_batches,                          \
-    .epoch_batches = epoch_batches, .describe = describe
+    .epoch_batches = epoch_batches, .begun = begun, .describe = describe
 
 const heed_data_kind heed_texts_masked = {TEXTS, .use = "fill", .mask = true, .batch = masked_batch,
                                           .ask = heed__ask_masks};

@@ -469,12 +469,55 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
     return heed_images_epoch_batches(d->batches, rows);
 }
 
+static heed_images *images(const heed_data *d) { return d->batches; }
+
+static heed_part part_of(const heed_data *d, bool val) { return val ? d->part : HEED_TRAIN_PART; }
+
+static size_t inputs(const heed_data *d, bool val) {
+    return heed_images_about(d->batches)->count[part_of(d, val)];
+}
+
+static bool input(const heed_data *d, bool val, size_t index, heed_item *out) {
+    const char *name = "";
+    heed_item_free(out);
+    return heed_images_get(d->batches, part_of(d, val), index, out->unseen ? NULL : &out->picture,
+                           NULL, &name) &&
+           heed_text_add(&out->source, "%s", name);
+}
+
+static bool report_classes(heed_scores *s, heed_facts *out) {
+    return heed__report_classes(s, NULL, out);
+}
+
+/* The error of pixels; the loss, unless it is that. */
+static bool report_error(heed_scores *s, heed_facts *out) {
+    double loss = s->sum.loss / s->sum.weight, error = s->sum.squares / s->sum.pixels;
+    char of[96] = "", n[32];
+    if (s->hidden) snprintf(of, sizeof of, " of hidden patches, %d of %d", s->hidden, s->patches);
+    heed_fact_number(out, "loss", "", loss, NULL);
+    heed_fact_number(out, "error", "", error, NULL);
+    heed_fact_add(out, HEED_FACT, "error", "%.5f  mean squared error%s, of pixels from 0 to 1",
+                  error, of);
+    if (fabs(loss - error) > 1e-5 * error)
+        heed_fact_add(out, HEED_FACT, "loss",
+                      "%.5f  of each patch less its mean, over its deviation", loss);
+    heed_fact_add(out, HEED_FACT, "pictures", "%s", heed_format_count(n, (uint64_t)s->sum.weight));
+    heed_json_int(&out->json, "items", (int64_t)s->sum.weight);
+    heed_json_int(&out->json, "hidden_patches", s->hidden);
+    return !heed__stopped(s->data->c);
+}
+
 #define PICTURES                                                                                   \
     .noun = "a folder of pictures", .reads = "pictures", .item = "img", .items = "pictures",       \
     .example = "flowers", .files = 1, .tables = true, .pictures = true, .options = options,        \
     .open = open_data, .close = close_data, .count = count, .batch = batch,                        \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches, .describe = describe
+    .eval_batches = eval_batches, .epoch_batches = epoch_batches, .images = images,                \
+    .inputs = inputs, .input = input, .describe = describe
 
-const heed_data_kind heed_pictures_classes = {PICTURES, .label = "picture", .use = "classify",
-                                              .ask = heed__ask_class};
-const heed_data_kind heed_pictures_same = {PICTURES, .use = "reconstruct"};
+const heed_data_kind heed_pictures_classes = {PICTURES,
+                                              .label = "picture",
+                                              .use = "classify",
+                                              .ask = heed__ask_class,
+                                              .score = heed__score_classes,
+                                              .report = report_classes};
+const heed_data_kind heed_pictures_same = {PICTURES, .use = "reconstruct", .report = report_error};

@@ -1,6 +1,7 @@
 /* entities.c -- entities in the labels of words, "B-PER I-PER O", and how many of them are
  * predicted: counted as seqeval does (Nakayama 2018), in its default mode, which is that of
  * conlleval (Tjong Kim Sang & Buchholz 2000), and strictly by a scheme. */
+#include "data/kind.h"
 #include "tokenizer/tokenizer.h"
 
 #include <heed/pairs.h>
@@ -200,4 +201,76 @@ const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count) {
     }
     qsort(e->listed, *count, sizeof *e->listed, by_type);
     return e->listed;
+}
+
+typedef struct {
+    double precision, recall, f1;
+} measures;
+
+/* As seqeval has it, 0 where there is nothing to divide by. */
+static measures measures_of(const heed_entity_score *s) {
+    measures m = {.precision = s->predicted ? (double)s->correct / (double)s->predicted : 0,
+                  .recall = s->gold ? (double)s->correct / (double)s->gold : 0};
+    m.f1 = s->correct ? 2 * m.precision * m.recall / (m.precision + m.recall) : 0;
+    return m;
+}
+
+static void add_measures(const heed_entity_score *s, heed_facts *out) {
+    measures m = measures_of(s);
+    heed_fact_number(out, "precision", "", m.precision, NULL);
+    heed_fact_number(out, "recall", "", m.recall, NULL);
+    heed_fact_number(out, "f1", "", m.f1, NULL);
+    heed_json_int(&out->json, "support", (int64_t)s->gold);
+}
+
+/* Adds a line, and {precision, recall, f1, support, types: [{type, precision, ...}]}, in which the
+ * strict mode is, with its scheme. */
+static void report_mode(heed_entities *const *e, bool strict, heed_facts *out) {
+    size_t count;
+    char n[32];
+    heed_text *o = &out->json;
+    const heed_entity_score *list = heed_entities_scores(e[strict], &count);
+    heed_entity_score sum = {.type = "all"};
+    if (!list) return;
+    for (size_t i = 0; i < count; i++) {
+        sum.gold += list[i].gold;
+        sum.predicted += list[i].predicted;
+        sum.correct += list[i].correct;
+    }
+    measures m = measures_of(&sum);
+    const char *scheme = heed_entities_scheme(e[strict]);
+    heed_fact_add(out, HEED_FACT, strict ? "" : "entities",
+                  "F1 %.2f %%, precision %.2f %%, recall %.2f %% of %s entit%s%s%s", 100 * m.f1,
+                  100 * m.precision, 100 * m.recall, heed_format_count(n, sum.gold),
+                  sum.gold == 1 ? "y" : "ies", scheme ? ", strictly " : "", scheme ? scheme : "");
+    heed_json_open(o, strict ? "strict" : "entities", '{');
+    add_measures(&sum, out);
+    heed_json_open(o, "types", '[');
+    for (size_t i = 0; i < count; i++) {
+        heed_json_open(o, NULL, '{');
+        heed_json_text(o, "type", list[i].type);
+        add_measures(&list[i], out);
+        heed_json_close(o, '}');
+    }
+    heed_json_close(o, ']');
+    if (scheme) heed_json_text(o, "scheme", scheme);
+    if (!strict) report_mode(e, true, out);
+    heed_json_close(o, '}');
+}
+
+void heed__report_entities(heed_entities *const e[2], heed_facts *out) {
+    report_mode(e, false, out);
+}
+
+void heed__table_entities(heed_entities *e, heed_facts *out) {
+    size_t count;
+    char n[32];
+    const heed_entity_score *list = heed_entities_scores(e, &count);
+    if (count) heed_fact_add(out, HEED_FACT_COLUMNS, "type", "entities\tfound\tprecision\tF1");
+    for (size_t i = 0; i < count; i++) {
+        measures m = measures_of(&list[i]);
+        heed_fact_add(out, HEED_FACT_ROW, list[i].type, "%s\t%.2f %%\t%.2f %%\t%.2f %%",
+                      heed_format_count(n, list[i].gold), 100 * m.recall, 100 * m.precision,
+                      100 * m.f1);
+    }
 }

@@ -518,10 +518,32 @@ static uint64_t epoch_batches(const heed_data *d, int rows) {
     return heed_pairs_epoch_batches(d->batches, rows);
 }
 
+static size_t inputs(const heed_data *d, bool val) {
+    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    return val ? a->val_pairs : a->pairs;
+}
+
+static bool input(const heed_data *d, bool val, size_t index, heed_item *out) {
+    heed_item_free(out);
+    out->count = !d->kind->label;
+    return heed_pairs_get(d->batches, val, index, &out->pair) &&
+           heed_text_put(&out->source, out->pair.source, out->pair.source_n) &&
+           heed_text_put(&out->source, "", 0) &&
+           heed_text_put(&out->targets, out->pair.target, out->pair.target_n) &&
+           heed_text_put(&out->targets, "", 1);
+}
+
+static bool report_labels(heed_scores *s, heed_facts *out) {
+    return heed__report_classes(s, s->data->batches, out);
+}
+static bool report_pairs(heed_scores *s, heed_facts *out) {
+    return heed__report_targets(s, s->data->batches, out);
+}
+
 #define LINES                                                                                      \
     .lines = true, .tables = true, .varied = true, .open = open_data, .close = close_data,         \
     .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches,                  \
-    .describe = describe
+    .inputs = inputs, .input = input, .describe = describe
 
 const heed_data_kind heed_text_pairs = {
     LINES,
@@ -536,11 +558,13 @@ const heed_data_kind heed_text_pairs = {
     .options = translation_options,
     .target = heed_example_target,
     .ask = heed__ask_target,
+    .made = "pairs translated",
+    .report = report_pairs,
 };
 
 #define LABELLED                                                                                   \
     LINES, .items = "texts", .reads = "texts", .use = "classify", .files = 1,                      \
-           .options = label_options, .count = count
+           .options = label_options, .count = count, .report = report_labels
 
 const heed_data_kind heed_texts_labelled = {
     LABELLED,
@@ -549,6 +573,7 @@ const heed_data_kind heed_texts_labelled = {
     .label = "text",
     .example = "reviews.tsv",
     .ask = heed__ask_class,
+    .score = heed__score_classes,
 };
 const heed_data_kind heed_texts_tagged = {
     LABELLED,
@@ -557,4 +582,5 @@ const heed_data_kind heed_texts_tagged = {
     .label = "word",
     .example = "words.tsv",
     .ask = heed__ask_words,
+    .score = heed__score_tags,
 };

@@ -21,6 +21,7 @@
 
     const matrix = (id) => {
         if (!head) return home.get(id)?.view.values;
+        if (id === "target") return head.target ?? result.output.map((row) => row.map(() => 0));
         return model[id] || result[id] || gradients?.[id];
     };
     const isGiven = (id) => !!head && GIVEN.includes(id);
@@ -89,22 +90,46 @@
         return `${view.name}[${heed.within(heed.show(rows[r]))}, ${
             heed.within(heed.show(cols[c]))}]`;
     };
-    const isProduct = (step) => step.views.length > 2 && step.views[1].sign === "·";
-
+    /* Whether a step multiplies two matrices that it draws. */
+    const isProduct = ({made, views}) =>
+        made === "sum" && !views[0].seen && views.findLastIndex((v) => v.sign === "·") === 1;
+    /* The way in which a matrix is made, and of which ones; none: it is only shown. */
+    const makingOf = (id) => {
+        const {step: {made, views}, view} = home.get(id) ?? {step: {views: []}};
+        return made && view === views.at(-1) ? {made, view, from: views.slice(0, -1)} : null;
+    };
+    const broadcast = (v, i, j) =>
+        [matrix(v.id).length > 1 ? i : 0, matrix(v.id)[0].length > 1 ? j : 0];
     /* What a cell is made of: [id, row, column], null for all of them. */
     const sources = (id, i, j) => {
-        const {step, view, isResult} = home.get(id) || {}, others = step?.views.slice(0, -1) || [];
-        if (!isResult && !(others.length && view === step.views.at(-1))) return [];
-        const [r, c] = placed(view, i, j);
-        if (isProduct(step))
-            return others.map((v, k) => [v.id, ...(k === 0   ? placed(v, r, null)
-                                                   : k === 1 ? placed(v, null, c)
-                                                             : broadcast(v, i, j))]);
-        if (view.sign === "=") return others.map((v) => [v.id, ...broadcast(v, i, j)]);
-        return others.filter((v) => v.seen)
-            .map((v) => [v.id, i, id === "scaled" || id === "scores" ? j : null]);
+        const {made, view, from} = makingOf(id) ?? {from: []},
+              [r, c] = view ? placed(view, i, j) : [];
+        const cellOf = (v, k) => made === "sum" ? v.sign === "·" ? placed(v, null, c)
+                : from[k + 1]?.sign === "·"                      ? placed(v, r, null)
+                                                                 : broadcast(v, i, j)
+            : ["scaled", "masked"].includes(made) ? [i, j]
+            : ["rows", "gain"].includes(made)     ? [null, j]
+            : k < 2                               ? [broadcast(v, i, j)[0], null]
+                                                  : [0, j];
+        return from.map((v, k) => [v.id, ...cellOf(v, k)]);
     };
-    const broadcast = (v, i, j) => [matrix(v.id).length > 1 ? i : 0, j];
+    /* The numbers whose products a cell is the sum of: [x, y], or [x] alone. A token's number
+     * stands first in either notation. */
+    const terms = ({made, view, from}, i, j) => {
+        const [r, c] = placed(view, i, j), columns = heed.state.notation === "columns";
+        if (made === "rows") return matrix(from[0].id).map((row) => [row[j]]);
+        if (made === "gain") return matrix(from[0].id).map((row, k) => [row[j], result.N[k][j]]);
+        return from.flatMap((a, k) => {
+            const b = from[k + 1];
+            if (a.sign === "·") return [];
+            if (b?.sign !== "·") {
+                const [row, col] = broadcast(a, i, j), x = matrix(a.id)[row][col];
+                return [[a.sign === "-" ? -x : x]];
+            }
+            const pairs = drawn(a)[1].map((_, n) => [at(a, r, n), at(b, n, c)]);
+            return columns ? pairs.map(([x, y]) => [y, x]) : pairs;
+        });
+    };
 
     /* ---- the cell at hand: "weights 3 4" in the link ---- */
 
@@ -148,14 +173,17 @@
         const [i, j] = placed(view, r, c);
         return matrix(view.id)[i][j];
     };
-    /* The sum of the products of pairs, and what it gives as it is shown. */
-    const writeSum = (pairs, n) => {
-        const product = ([a, b]) => heed.el(
-            "span", {class: a * b === 0 ? "nothing" : "term", text: `${n(a)}·${bracket(n(b))}`});
-        const words = pairs.slice(0, MOST).flatMap((pair, k) => [k ? " + " : "", product(pair)]);
-        if (pairs.length > MOST) words.push(` + … (${pairs.length} terms)`);
-        const shown = math().total(
-            pairs.map(([a, b], k) => (k < MOST ? rounded(a, n) * rounded(b, n) : a * b)));
+    /* The sum of terms, and what it gives as it is shown. */
+    const writeSum = (list, n) => {
+        const term = ([x, y], k) => heed.el("span", {
+            class: x * (y ?? 1) === 0 ? "nothing" : "term",
+            text: y === undefined ? n(k ? Math.abs(x) : x) : `${n(x)}·${bracket(n(y))}`,
+        });
+        const sign = ([x, y]) => (y === undefined && x < 0 ? " − " : " + ");
+        const words = list.slice(0, MOST).flatMap((t, k) => [k ? sign(t) : "", term(t, k)]);
+        if (list.length > MOST) words.push(` + … (${list.length} terms)`);
+        const shown = math().total(list.map(([x, y = 1], k) =>
+            k >= MOST ? x * y : rounded(x, n) * (y === 1 ? 1 : rounded(y, n))));
         return [words, shown];
     };
     const writeWeight = (i, j, n) => {
@@ -176,42 +204,61 @@
             `. ${n(top)} is the highest score of the row; ${n(sum)} is the sum over all keys`
         ];
     };
+    const writeNorm = (i, j, n) => {
+        const {X, gain, bias} = model, {N, all_heads: all, deviation, normed} = result;
+        const row = X[i].map((x, k) => x + all[i][k]), mean = math().total(row) / row.length,
+              last = ` · ${bracket(n(gain[0][j]))} + ${bracket(n(bias[0][j]))}`;
+        const given = rounded(N[i][j], n) * rounded(gain[0][j], n) + rounded(bias[0][j], n);
+        return [
+            ` = (${n(row[j])} − ${bracket(n(mean))}) / ${n(deviation[i])}${last} = `,
+            `${n(N[i][j])}${last}${equals(given, normed[i][j], n)}`, bold(n(normed[i][j])),
+            ": the token's number minus the token's mean, over its deviation, times gain, plus " +
+                "bias",
+        ];
+    };
     const writtenOut = (id, i, j) => {
-        const {step, view} = home.get(id), n = (x) => heed.stepsNumber(x, digits(id)),
-                     x = matrix(id)[i][j], made = step.views.slice(0, -1),
-                     [r, c] = placed(view, i, j);
-        const summed = (pairs, more = [], last = "") => {
-            const [words, sum] = writeSum(pairs, n), extra = more.map((y) => ` + ${bracket(n(y))}`);
-            const shown = sum + math().total(more.map((y) => rounded(y, n)));
-            return [" = ", ...words, ...extra, equals(shown, x, n), bold(n(x)), last];
+        const making = makingOf(id), n = (x) => heed.stepsNumber(x, digits(id)),
+              x = matrix(id)[i][j], {made} = making ?? {},
+              from = making && matrix(making.from[0].id);
+        const summed = (list, last = "") => {
+            const [words, shown] = writeSum(list, n);
+            return list.length === 1 && !list[0].slice(1).length
+                ? [" = ", bold(n(x)), last]
+                : [" = ", ...words, equals(shown, x, n), bold(n(x)), last];
         };
-        if (!sources(id, i, j).length)
-            return [" = ", bold(n(x)), step.formula ? `, by ${step.formula}` : ""];
-        if (isProduct(step)) {
-            const [a, b, bias] = made, inner = drawn(a)[1].map((_, k) => k);
-            const pairs = inner.map((k) => [at(a, r, k), at(b, k, c)]);
-            return summed(heed.state.notation === "columns" ? pairs.map(([p, q]) => [q, p]) : pairs,
-                bias ? [matrix(bias.id)[0][j]] : []);
-        }
-        if (view.sign === "=") {
-            const terms = made.map((v) => matrix(v.id)[broadcast(v, i, j)[0]][j]);
-            const shown = math().total(terms.map((y) => rounded(y, n)));
-            return [` = ${terms.map(n).join(" + ")}`, equals(shown, x, n), bold(n(x))];
-        }
-        if (id === "weights") return writeWeight(i, j, n);
-        if (id === "scores" && x === -Infinity)
+        if (["sum", "rows", "gain"].includes(made)) return summed(terms(making, i, j));
+        if (made === "softmax") return writeWeight(i, j, n);
+        if (made === "normed") return writeNorm(i, j, n);
+        if (made === "masked" && x === -Infinity)
             return [" = −∞: the mask hides this key, so its weight is 0"];
-        if (id === "scaled" || id === "scores") {
-            const raw = result.raw[i][j];
+        if (made === "scaled" || made === "masked") {
+            const name = made === "scaled" ? making.from[0].name : "raw",
+                  y = (made === "scaled" ? from : result.raw)[i][j],
+                  given = rounded(model.beta, n) * rounded(y, n);
             return [
-                ` = beta · raw = ${n(model.beta)} · ${n(raw)}`,
-                equals(rounded(model.beta, n) * rounded(raw, n), x, n), bold(n(x))
+                ` = beta · ${name} = ${n(model.beta)} · ${bracket(n(y))}${equals(given, x, n)}`,
+                bold(n(x)),
             ];
         }
-        const row = result[id[0]][i]; /* Q_R or K_R */
-        const pairs = math().turn(model.rotary, row.length, i, j).map(([f, k]) => [row[k], f]);
-        return summed(pairs, [],
-            `: the pair ${pairs.map(([y]) => n(y)).join(", ")} rotated by its place, ${i}`);
+        if (made?.startsWith("rotated")) {
+            const row = from[i], back = made === "rotated back",
+                  turn = math().turn(model.rotary, row.length, i, j, back),
+                  pairs = turn.map(([f, k]) => [row[k], f]),
+                  of = pairs.map(([y]) => n(y)).join(", "),
+                  way = back ? "rotated back by its place" : "rotated by its place";
+            return summed(pairs, `: the pair ${of} ${way}, ${i}`);
+        }
+        if (made === "softmax back") {
+            const p = math().softmax(result.scores[i]), d = gradients.dP[i],
+                  mean = math().total(p.map((y, k) => y * d[k]));
+            const given = rounded(p[j], n) * (rounded(d[j], n) - rounded(mean, n));
+            return [
+                ` = ${n(p[j])} · (${n(d[j])} − ${bracket(n(mean))})${equals(given, x, n)}`,
+                bold(n(x)),
+            ];
+        }
+        const {formula} = home.get(id).step;
+        return [" = ", bold(n(x)), formula ? `, by ${formula}` : ""];
     };
     /* What to compute for a cell, without its numbers. */
     const hint = (id, i, j) => {
@@ -478,58 +525,78 @@
         tables.push({id, ...t});
         return t.element;
     };
-    const equation = (views) => heed.el("div", {class: "beside"},
-        ...views.filter((v) => !v.seen)
-            .flatMap((v, k) => [k && v.sign ? heed.el("span", {class: "sign", text: v.sign}) : null,
-                         table(v)]));
+    /* Tables beside one another, with the signs between them. */
+    const equation = (views) => heed.el("div", {class: "beside"}, ...views.flatMap(
+        (v, k) => [k && v.sign ? heed.el("span", {class: "sign", text: v.sign}) : null, table(v)]));
+    /* The factor that products in a row may share: of tokens. */
+    const shared = ({views}) => views[heed.state.notation === "columns" ? 1 : 0];
+    const isSame = (v, w) => v.id === w.id && v.flip === w.flip;
+    /* Products as they are done by hand: where the row of what stands at the left and the column of
+     * what stands on top cross is their number. A bias stands with its matrix. */
+    const crossing = (steps) => {
+        const columns = heed.state.notation === "columns", one = [[shared(steps[0])]],
+              others = steps.map(
+                  ({views: [a, b, ...more]}) => [columns ? a : b, ...more.slice(0, -1)]),
+              made = steps.map(({views}) => [views.at(-1)]),
+              [left, top] = columns ? [others, one] : [one, others];
+        const group = (list) => heed.el("div", {class: "group"}, ...list.map(
+            (views) => heed.el("div", {class: "factor"}, ...views.map(table))));
+        return heed.el("div", {class: columns ? "crossing mirrored" : "crossing"}, heed.el("div"),
+            group(top), group(left), group(made));
+    };
+    /* What a step draws, with the steps before it that wait for it. A matrix alone is drawn where a
+     * product further down has it as a factor. */
+    const drawing = (steps) => {
+        if (isProduct(steps[0])) return crossing(steps);
+        const views = steps[0].views.filter((v) => !v.seen), [alone] = views,
+              below = list.slice(list.indexOf(steps[0])).filter(isProduct);
+        const later = alone && below.some((s) => s.views.slice(0, 2).some((v) => isSame(v, alone)));
+        const masked = list[list.indexOf(steps[0]) + 1]?.made === "masked"; /* shows the same */
+        return views.length > 1 || (alone && !later && !masked) ? equation(views) : null;
+    };
     /* A trained model's matrices fill screens: they are folded, so that the page opens at the
      * scores. */
-    const isLarge = (step) =>
-        head && !head.blanks &&
-        step.views.some(
-            (v) => drawn(v).some((labels) => labels.length > MOST && labels !== sets.tokens &&
-                                             labels !== sets.sources));
+    const isLarge = ({views}) => head && !head.blanks && views.some((v) => drawn(v).some(
+        (l) => l.length > MOST && l !== sets.tokens && l !== sets.sources));
     const refit = () => {
         fitted = "";
         heed.redraw();
     };
-    const content = (step) => {
-        const words = ["words", "now"].map(
-            (key) => step[key] && heed.el("p", {class: "muted", text: step[key]}));
-        const after = ["cell", "after", "aside"].map(
-            (key) => step[key] &&
-                     heed.el("p", {class: key === "aside" ? "muted" : "", text: step[key]}));
+    const text = (step, keys) => keys.map((key) => step[key] && heed.el(
+        "p", {class: /words|now|aside/.test(key) ? "muted" : "", text: step[key]}));
+    const content = (step, steps) => {
+        const words = text(step, ["words", "now"]), after = text(step, ["cell", "after", "aside"]);
         if (step.listed)
             words.push(heed.el("p", {
                 text: (step.listed === "sources" ? "Inputs: " : "") +
-                          sets[step.listed].map((l, i) => `${i + 1}\u00a0${heed.show(l)}`)
-                              .join(", "),
+                    sets[step.listed].map((l, i) => `${i + 1}\u00a0${heed.show(l)}`).join(", "),
             }));
         if (step.loss) words.push(ui.loss = heed.el("p", {class: "loss"}));
-        const drawing = step.views.some((v) => !v.seen)
-                            ? heed.el("div", {class: "wide", tabindex: -1}, equation(step.views))
-                            : null;
-        if (!drawing || !isLarge(step)) return [...words, drawing, ...after].filter(Boolean);
-        const open = step.views.some((v) => v.id === spot().id && !isGiven(v.id));
-        return [
-            ...words.filter(Boolean),
-            heed.el("details", {class: "fold", open, ontoggle: refit},
-                heed.el("summary",
-                    {text: step.views.filter((v) => !v.seen).map((v) => v.name).join(", ")}),
-                drawing)
-        ];
+        const made = steps && drawing(steps), views = steps?.flatMap((s) => s.views) ?? [],
+              wide = made && heed.el("div", {class: "wide", tabindex: -1}, made),
+              open = views.some((v) => v.id === spot().id && !isGiven(v.id)),
+              names = new Set(views.filter((v) => !v.seen).map((v) => v.name));
+        const shown = wide && isLarge({views})
+            ? heed.el("details", {class: "fold", open, ontoggle: refit},
+                  heed.el("summary", {text: [...names].join(", ")}), wide)
+            : wide;
+        return [...words, shown, ...after].filter(Boolean);
     };
     const sections = () => {
         const out = [];
-        let part = 0;
-        for (const step of list) {
-            const title =
+        let part = 0, waiting = [];
+        list.forEach((step, i) => {
+            const next = list[i + 1], title =
                 step.title && `${++part} · ${step.title}${step.formula ? `: ${step.formula}` : ""}`;
             if (title || !out.length)
                 out.push(heed.el("section", {class: "sum", "aria-label": title || "What is given"},
                     title ? heed.el("h2", {text: title}) : null));
-            out.at(-1).append(...content(step));
-        }
+            waiting.push(step);
+            const waits = next && isProduct(step) && isProduct(next) &&
+                isSame(shared(step), shared(next));
+            out.at(-1).append(...content(step, waits ? null : waiting));
+            if (!waits) waiting = [];
+        });
         return out;
     };
     /* [question, answer] about the row at hand. */

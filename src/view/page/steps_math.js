@@ -49,9 +49,9 @@
               all_heads = share.map(
                   (row, i) => row.map((x, j) => x + m.others[i][j] + (m.B_O ? m.B_O[0][j] : 0)));
         if (!m.gain) return {share, all_heads};
-        const normed =
-            normRows(m, all_heads).map(([N]) => N.map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
-        return {share, all_heads, normed};
+        const rows = normRows(m, all_heads), N = rows.map(([row]) => row);
+        const normed = N.map((row) => row.map((x, j) => x * m.gain[0][j] + m.bias[0][j]));
+        return {share, all_heads, N, deviation: rows.map(([, scale]) => 1 / scale), normed};
     };
 
     /* Rotary positions: the two products whose sum is number j of the row at place p, as [factor,
@@ -158,5 +158,6 @@
         ...a.flatMap((row, i) => row.map((x, j) => (x === b[i][j] ? 0 : Math.abs(x - b[i][j])))));
     const swapped = (rows, a, b) => rows.map((row, i) => rows[i === a ? b : i === b ? a : i]);
 
-    heed.stepsMath = {compute, gradients, loss, copy, winners, distance, swapped, total, turn};
+    heed.stepsMath =
+        {compute, gradients, loss, copy, winners, distance, swapped, total, turn, softmax};
 })();
