@@ -1269,17 +1269,15 @@ static onnx rotary(exporter *e, step s) {
 
 /* ---- attention ---- */
 
-/* q, k, v in an op's inputs, and the place of its score bias and padding. */
-static int parts(exporter *e, step s, const heed_attention_args *a, onnx out[3]) {
-    int shared = a->kv_heads ? a->kv_heads : a->heads, inputs = s->in[0]->inputs;
+/* q, k, v in an op's inputs. */
+static void parts(exporter *e, step s, const heed_attention_args *a, onnx out[3]) {
+    heed_tensor *const *in = s->in[0]->in;
+    int shared = a->kv_heads ? a->kv_heads : a->heads;
     int q = a->heads * a->key, k = shared * a->key, v = shared * a->value;
-    out[0] = input_of(e, s, 0);
-    if (inputs == 3) add_nodes(e->g, IN(out[0], INTS(e->g, q, k, v)), 3, out, NULL, "Split axis=2");
-    if (inputs == 4)
-        add_nodes(e->g, IN(input_of(e, s, 1), INTS(e->g, k, v)), 2, out + 1, NULL, "Split axis=2");
-    if (inputs == 5)
-        for (int i = 1; i < 3; i++) out[i] = input_of(e, s, i);
-    return inputs - 2;
+    for (int i = 0; i < 3 && in[i]; i++) out[i] = input_of(e, s, i);
+    if (!in[1]) add_nodes(e->g, IN(out[0], INTS(e->g, q, k, v)), 3, out, NULL, "Split axis=2");
+    if (in[1] && !in[2])
+        add_nodes(e->g, IN(out[1], INTS(e->g, k, v)), 2, out + 1, NULL, "Split axis=2");
 }
 
 /* (B,T,heads width) -> (B,heads,T,width) */
@@ -1314,7 +1312,7 @@ static onnx cached(exporter *e, step s, onnx x, const char *part, int heads, int
 /* The sizes of the queries and keys, for a causal mask. */
 static void lengths(exporter *e, step s, onnx out[2]) {
     for (int i = 0; i < 2; i++) {
-        int k = i && s->in[0]->inputs > 3, axis = 1;
+        int k = i && s->in[0]->in[1], axis = 1;
         out[i] = size_value(e, s->in[0]->in[k]->shape[axis], s->in[1]->in[k]->shape[axis]);
     }
     if (e->cache) out[1] = ONNX(e, "Add", past_tokens(e), out[1]);
@@ -1332,8 +1330,8 @@ static onnx attention(exporter *e, step s) {
     const heed_attention_args *a = s->in[0]->args;
     int shared = a->kv_heads ? a->kv_heads : a->heads;
     onnx part[3];
-    int bias = parts(e, s, a, part);
-    if (e->cache && (!a->causal || s->in[0]->inputs > 3))
+    parts(e, s, a, part);
+    if (e->cache && (!a->causal || s->in[0]->in[1]))
         return refuse_node(e, "a cache of attention that sees later tokens", s->in[0]);
     onnx q = by_head(e, part[0], a->heads, a->key);
     onnx k = cached(e, s, by_head(e, part[1], shared, a->key), "k", shared, a->key);
@@ -1341,10 +1339,10 @@ static onnx attention(exporter *e, step s) {
     k = ONNX(e, "Transpose perm=[0,1,3,2]", repeated(e, k, shared, a->heads, a->key));
     onnx scores = ONNX(e, "MatMul", q, k);
     scores = scaled(e, scores, a->has_beta ? (double)a->beta : 1 / sqrt(a->key));
-    onnx more = input_of(e, s, bias);
+    onnx more = input_of(e, s, 3);
     if (more && *more) scores = ONNX(e, "Add", scores, more);
-    onnx pad = input_of(e, s, bias + 1);
-    bool empty = (pad && *pad) || s->in[0]->inputs > 3; /* else a token sees itself */
+    onnx pad = input_of(e, s, 4);
+    bool empty = (pad && *pad) || s->in[0]->in[1]; /* else a token sees itself */
     onnx weights = masked_softmax(e, scores, visible(e, s, a, pad), empty,
                                   a->hard ? "Hardmax" : "Softmax", weights_name(e, s->in[0]));
     onnx y = ONNX(e, "MatMul", weights, repeated(e, v, shared, a->heads, a->value));
