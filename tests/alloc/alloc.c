@@ -292,13 +292,13 @@ static bool pictures_drawn(void *data) {
     const heed_tile tile = {pixels, 18, 11, 3, {"caption", "second"}};
     heed_sheet_save(c, &(heed_sheet){"title", 1, 0, 0, &tile}, HEED_PNG, png);
     heed_heatmaps_save(c,
-                     &(heed_heatmap){.rows = 2,
-                                     .cols = 2,
-                                     .values = values,
-                                     .row_labels = names,
-                                     .col_labels = names,
-                                     .numbers = true}, 1, HEED_PNG,
-                     png);
+                       &(heed_heatmap){.rows = 2,
+                                       .cols = 2,
+                                       .values = values,
+                                       .row_labels = names,
+                                       .col_labels = names,
+                                       .numbers = true},
+                       1, HEED_PNG, png);
     const heed_heatmap over = {.rows = 1,
                                .cols = 4,
                                .values = values,
