@@ -477,7 +477,7 @@ TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
                         .col_labels = labels,
                         .unit = "of what is positive in a row"};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_panels_svg(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    CHECK(heed_panels_save(c, &(heed_panels){.count = 1, .maps = &map}, HEED_SVG, path));
     const char *svg = contents(path, &n), *wide = strstr(svg, " width=\"");
     int turned = 0;
     for (const char *at = svg; (at = strstr(at, "rotate(-90)")); at++) turned++;
@@ -485,7 +485,7 @@ TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
     CHECK(wide && sscanf(wide, " width=\"%d\" height=\"%d", &width, &height) == 2);
     CHECK(width > 200 + 8 * (int)strlen(map.unit));
     CHECK(strstr(svg, "font-family=\"DejaVu Sans, Verdana, sans-serif\""));
-    CHECK(heed_panels_png(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    CHECK(heed_panels_save(c, &(heed_panels){.count = 1, .maps = &map}, HEED_PNG, path));
     const unsigned char *png = (const unsigned char *)contents(path, &n);
     CHECK(n > 24 && png[18] * 256 + png[19] == width && png[22] * 256 + png[23] == height);
     CLOSE(c);
@@ -506,8 +506,9 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
                                  .row_labels = labels,
                                  .col_labels = labels};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_panels_svg(
-        c, &(heed_panels){.title = "t\xEF\xBF\xBF\xC3\xA9", .count = 2, .maps = maps}, path));
+    CHECK(heed_panels_save(
+        c, &(heed_panels){.title = "t\xEF\xBF\xBF\xC3\xA9", .count = 2, .maps = maps}, HEED_SVG,
+        path));
     const char *svg = contents(path, &n);
     CHECK_HAS(svg, "&lt;/script&gt;");
     CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");
