@@ -95,14 +95,6 @@ LIB_OBJ     := $(patsubst %.c,$(B)/%.o,$(filter-out $(KERNELS),$(wildcard src/*/
     $(addprefix $(B)/,tables.o page_source.o letters.o models.one.o)
 PROGRAM_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(if $(MPI_LIBS),,train/cli/mpi.c),$(wildcard train/*/*.c train/*/*/*.c)))
 TEST_OBJ    := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c $(patsubst src/%,tests/%/*.c,$(wildcard src/*)) tests/models/*.c tests/train/*.c))
-<<<<<<< HEAD
-=======
-OPS := $(basename $(notdir $(wildcard src/ops/*.c)))
-LAYERS := $(basename $(notdir $(wildcard src/nn/*.c)))
-OPTIMS := $(filter-out optim,$(basename $(notdir $(wildcard src/optim/*.c))))
-space := $(subst ,, )
-
->>>>>>> main
 # heed is phony: it becomes the program of the variant that was asked for, even if another variant's is newer.
 .PHONY: all heed lib program test-program man deps demo test bench wheel parity fuzz f64 asan ubsan tsan serial debug install uninstall clean help
 ## make             the program ./heed and the libraries it uses

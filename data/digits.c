@@ -189,37 +189,48 @@ typedef struct {
     bool png;
 } order;
 
-static bool write_folders(const order *o, int part) {
+/* FOLDER/train or test/7, for each digit. */
+static bool make_folders(const order *o, const char *part) {
     char path[PATH_ROOM];
-    unsigned char pixels[PIXELS];
-    int base = snprintf(path, sizeof path, "%s/%s", o->folder, part ? "test" : "train");
-    if (!make_folder(path)) return false;
-    for (int digit = 0; digit < 10; digit++) {
-        snprintf(path + base, sizeof path - (size_t)base, "/%d", digit);
-        if (!make_folder(path)) return false;
+    snprintf(path, sizeof path, "%s/%s", o->folder, part);
+    bool ok = make_folder(path);
+    for (int digit = 0; ok && digit < 10; digit++) {
+        snprintf(path, sizeof path, "%s/%s/%d", o->folder, part, digit);
+        ok = make_folder(path);
     }
-    for (uint64_t i = 0; i < o->count[part]; i++) {
-        draw(o->seed, (uint64_t)part, i, pixels);
-        snprintf(path + base, sizeof path - (size_t)base, "/%d/%05d.png", (int)(i % 10), (int)i);
-        if (!write_png(path, SIDE, 1, pixels)) return false;
-    }
-    return true;
+    return ok;
 }
 
-static bool write_idx(const order *o, int part) {
-    char images[PATH_ROOM], labels[PATH_ROOM];
+/* Opens FOLDER/PART-images-idx3-ubyte (or labels), whose path it leaves, and writes its header:
+ * magic (bytes, number of dims) and the dims, big-endian. */
+static FILE *open_idx(const order *o, int part, bool images, char path[PATH_ROOM]) {
+    const uint32_t header[] = {images ? 0x803 : 0x801, (uint32_t)o->count[part], SIDE, SIDE};
+    snprintf(path, PATH_ROOM, "%s/%s-%s-ubyte", o->folder, part ? "t10k" : "train",
+             images ? "images-idx3" : "labels-idx1");
+    FILE *f = fopen(path, "wb");
+    for (int i = 0; f && i < (images ? 4 : 2); i++) put_u32(f, header[i]);
+    return f;
+}
+
+static bool write_part(const order *o, int part) {
+    char path[PATH_ROOM], labels[PATH_ROOM];
+    const char *name = part ? "test" : "train";
     unsigned char pixels[PIXELS];
-    const char *prefix = part ? "t10k" : "train";
-    uint32_t count = (uint32_t)o->count[part];
-    FILE *x = open_idx(o->folder, prefix, true, count, SIDE, SIDE, images);
-    FILE *y = open_idx(o->folder, prefix, false, count, 0, 0, labels);
-    for (uint32_t i = 0; x && y && i < count; i++) {
+    FILE *x = o->png ? NULL : open_idx(o, part, true, path);
+    FILE *y = o->png ? NULL : open_idx(o, part, false, labels);
+    bool ok = o->png ? make_folders(o, name) : x && y;
+    for (uint64_t i = 0; ok && i < o->count[part]; i++) {
+        int digit = (int)(i % 10);
         draw(o->seed, (uint64_t)part, i, pixels);
-        fwrite(pixels, 1, PIXELS, x);
-        putc((int)(i % 10), y);
+        if (o->png) {
+            snprintf(path, sizeof path, "%s/%s/%d/%05d.png", o->folder, name, digit, (int)i);
+            ok = write_png(path, SIDE, 1, pixels);
+        } else {
+            fwrite(pixels, 1, PIXELS, x);
+            putc(digit, y);
+        }
     }
-    bool images_good = finish(x, images);
-    return finish(y, labels) && images_good;
+    return o->png ? ok : (finish(x, path) & finish(y, labels));
 }
 
 int main(int argc, char **argv) {
@@ -235,6 +246,6 @@ int main(int argc, char **argv) {
     }
     bool ok = make_folder(o.folder);
     for (int part = 0; ok && part < 2; part++)
-        if (o.count[part] > 0) ok = o.png ? write_folders(&o, part) : write_idx(&o, part);
+        if (o.count[part] > 0) ok = write_part(&o, part);
     return ok ? 0 : 1;
 }

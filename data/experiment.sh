@@ -5,7 +5,6 @@
 #   layers          with and without batch norm and residual connections, 8 passes
 #   regularization  few pictures and many passes, so that a plain model learns them by heart; then with dropout, weight decay, early stopping, shifted
 #                   pictures (augmentation), and all of these together
-#   sweep           only if named: the optimizers at several learning rates, by which those below were chosen
 # DATA: a set of pictures; none: digits drawn here. Runs that are already in FOLDER (runs/experiment) are kept, unfinished ones continue. --quick: one
 # seed, two passes. SETTINGS go to every training run.
 usage='[DATA] [-o FOLDER] [--part PART] [--quick] [-- SETTINGS...]'
@@ -15,8 +14,7 @@ option() {
     [ "$1" = --part ] || misuse "$1 is unknown"
     case $2 in
     optimizers | layers | regularization) parts=$2 ;;
-    sweep) parts=$2 seeds=1 ;;
-    *) misuse "--part: expected optimizers, layers, regularization or sweep" ;;
+    *) misuse "--part: expected optimizers, layers or regularization" ;;
     esac
 }
 word() { data=$(whole "$1") || exit; }
@@ -40,7 +38,7 @@ shape() {
     vit) echo "vit --layers 2 --width 64 --ff 128 --patch $patch --init-std 0.1 --dropout 0" ;;
     esac
 }
-# The learning rate of MODEL-OPTIMIZER: of those in the sweep the one of the lowest validation loss.
+# The learning rate of MODEL-OPTIMIZER: the one of the lowest validation loss among four that differ by factors of about 3.
 rate() {
     case $1 in
     mlp-gd | cnn-gd | cnn-sgd) echo 1 ;;
@@ -74,21 +72,6 @@ show() {
     fi
 }
 
-sweep() {
-    for model in mlp cnn vit; do
-        for optimizer in $optimizers; do
-            case $optimizer in
-            gd | sgd) rates="0.03 0.1 0.3 1" ;;
-            momentum) rates="0.003 0.01 0.03 0.1" ;;
-            *) rates="0.0003 0.001 0.003 0.01" ;;
-            esac
-            for lr in $rates; do
-                train "sweep/$model-$optimizer-$lr" $model "$data" --optimizer $optimizer --lr $lr --epochs $epochs --flip 0
-            done
-        done
-        show sweep-$model "Learning rates, $model" sweep/$model-*
-    done
-}
 by_optimizer() { # MODEL OPTIMIZER
     train "$1-$2" "$1" "$data" --optimizer "$2" --lr "$(rate "$1-$2")" --epochs $epochs --flip 0
 }

@@ -83,18 +83,6 @@ static inline void put_u32(FILE *f, uint32_t value) {
     for (int shift = 24; shift >= 0; shift -= 8) putc((int)(value >> shift & 255), f);
 }
 
-/* Opens FOLDER/PART-images-idx3-ubyte (or labels), whose path it leaves, and writes its header:
- * magic (bytes, number of dims) and the dims, big-endian. */
-static inline FILE *open_idx(const char *folder, const char *part, bool images, uint32_t count,
-                             uint32_t rows, uint32_t cols, char path[PATH_ROOM]) {
-    snprintf(path, PATH_ROOM, "%s/%s-%s-ubyte", folder, part,
-             images ? "images-idx3" : "labels-idx1");
-    FILE *f = fopen(path, "wb");
-    const uint32_t header[] = {images ? 0x803 : 0x801, count, rows, cols};
-    for (int i = 0; f && i < (images ? 4 : 2); i++) put_u32(f, header[i]);
-    return f;
-}
-
 #ifdef PICTURES
 #include <zlib.h>
 

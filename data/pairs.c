@@ -83,6 +83,12 @@ static date date_of(int n) {
     return d;
 }
 
+/* "th" "st" "nd" "rd" behind a day, and the day in words. */
+static const char *suffix(int day) {
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    return ends[day % 10 <= 3 && day / 10 != 1 ? day % 10 : 0];
+}
+
 static void put_ordinal(FILE *f, int day) {
     if (day == 30)
         fputs("thirtieth", f);
@@ -92,51 +98,26 @@ static void put_ordinal(FILE *f, int day) {
         fprintf(f, "%s-%s", day < 30 ? "twenty" : "thirty", ordinals[day % 10]);
 }
 
-static const char *suffix(int day) {
-    static const char *const ends[] = {"th", "st", "nd", "rd"};
-    return ends[day % 10 <= 3 && day / 10 != 1 ? day % 10 : 0];
-}
-
 /* Writes what the letter stands for; which field it is, FIELDS for a weekday. */
 static field put_part(FILE *f, char letter, const date *d) {
-    switch (letter) {
-    case 'Y':
-        fprintf(f, "%d", d->year);
-        return YEAR;
-    case 'y':
-        fprintf(f, "%02d", d->year % 100);
-        return YEAR;
-    case 'B':
-        fputs(months[d->month - 1], f);
-        return MONTH;
-    case 'b':
-        fprintf(f, "%.3s", months[d->month - 1]);
-        return MONTH;
-    case 'm':
-        fprintf(f, "%02d", d->month);
-        return MONTH;
-    case 'n':
-        fprintf(f, "%d", d->month);
-        return MONTH;
-    case 'd':
-        fprintf(f, "%02d", d->day);
-        return DAY;
-    case 'e':
-        fprintf(f, "%d", d->day);
-        return DAY;
-    case 'o':
-        fprintf(f, "%d%s", d->day, suffix(d->day));
-        return DAY;
-    case 'O':
-        put_ordinal(f, d->day);
-        return DAY;
-    case 'A':
-        fputs(weekdays[d->weekday], f);
-        return FIELDS;
-    default:
-        fprintf(f, "%.3s", weekdays[d->weekday]);
+    bool whole = letter >= 'A' && letter <= 'Z';
+    if (letter == 'A' || letter == 'a') {
+        fprintf(f, "%.*s", whole ? 9 : 3, weekdays[d->weekday]);
         return FIELDS;
     }
+    if (letter == 'Y' || letter == 'y') {
+        fprintf(f, "%02d", whole ? d->year : d->year % 100);
+        return YEAR;
+    }
+    if (letter == 'B' || letter == 'b')
+        fprintf(f, "%.*s", whole ? 9 : 3, months[d->month - 1]);
+    else if (letter == 'm' || letter == 'n')
+        fprintf(f, "%0*d", letter == 'm' ? 2 : 1, d->month);
+    else if (letter == 'O')
+        put_ordinal(f, d->day);
+    else
+        fprintf(f, "%0*d%s", letter == 'd' ? 2 : 1, d->day, letter == 'o' ? suffix(d->day) : "");
+    return strchr("Bbmn", letter) ? MONTH : DAY;
 }
 
 static date draw_date(dice *state, int part) {
@@ -169,21 +150,18 @@ static void write_date(FILE *f, const order *o, dice *state, int part) {
 
 static int alphabetic(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
 
-static void write_turned(FILE *f, const order *o, char *s, size_t n) {
-    fprintf(f, "%.*s\t", (int)n, s);
-    if (o->task == SORT) qsort(s, n, 1, alphabetic);
-    for (size_t i = 0; i < n; i++) putc(s[o->task == SORT ? i : n - 1 - i], f);
-    putc('\n', f);
-}
-
-static void write_recalled(FILE *f, const order *o, const char *s, size_t n) {
+static void write_text(FILE *f, const order *o, char *s, size_t n) {
     size_t k = (size_t)o->distance;
-    if (!o->tags) {
-        fprintf(f, "%c\t%.*s\n", s[n - 1 - k], (int)n, s);
-        return;
+    if (o->tags) {
+        for (size_t i = 0; i < n; i++) fprintf(f, "%s%c", i ? " " : "", s[i]);
+        for (size_t i = 0; i < n; i++) fprintf(f, "%c%c", i ? ' ' : '\t', i < k ? '-' : s[i - k]);
+    } else if (o->task == RECALL) {
+        fprintf(f, "%c\t%.*s", s[n - 1 - k], (int)n, s);
+    } else {
+        fprintf(f, "%.*s\t", (int)n, s);
+        if (o->task == SORT) qsort(s, n, 1, alphabetic);
+        for (size_t i = 0; i < n; i++) putc(s[o->task == SORT ? i : n - 1 - i], f);
     }
-    for (size_t i = 0; i < n; i++) fprintf(f, "%s%c", i ? " " : "", s[i]);
-    for (size_t i = 0; i < n; i++) fprintf(f, "%c%c", i ? ' ' : '\t', i < k ? '-' : s[i - k]);
     putc('\n', f);
 }
 
@@ -194,10 +172,7 @@ static bool write_letters(FILE *f, const order *o, dice *state, int part) {
         size_t n = (size_t)(o->from + below(state, o->to - o->from + 1));
         for (size_t j = 0; j < n; j++) s[j] = (char)('a' + below(state, o->letters));
         if (part_of(s, n) != part) continue;
-        if (o->task == RECALL)
-            write_recalled(f, o, s, n);
-        else
-            write_turned(f, o, s, n);
+        write_text(f, o, s, n);
         return true;
     }
     fprintf(stderr, "pairs: too few different texts: expected longer ones, or more letters\n");
@@ -206,22 +181,18 @@ static bool write_letters(FILE *f, const order *o, dice *state, int part) {
 
 /* ---- files ---- */
 
-static bool write_lines(FILE *f, const order *o, int part) {
-    for (uint64_t i = 0; i < o->count[part]; i++) {
-        dice state = dice_of(o->seed, (uint64_t)part, i);
-        if (o->task == DATES)
-            write_date(f, o, &state, part);
-        else if (!write_letters(f, o, &state, part))
-            return false;
-    }
-    return true;
-}
-
 static bool write_part(const order *o, int part) {
     char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s/%s.tsv", o->folder, part ? "test" : "train");
     FILE *f = fopen(path, "w");
-    bool made = !f || write_lines(f, o, part);
+    bool made = true;
+    for (uint64_t i = 0; f && made && i < o->count[part]; i++) {
+        dice state = dice_of(o->seed, (uint64_t)part, i);
+        if (o->task == DATES)
+            write_date(f, o, &state, part);
+        else
+            made = write_letters(f, o, &state, part);
+    }
     return finish(f, path) && made;
 }
 

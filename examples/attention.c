@@ -16,7 +16,7 @@ static heed_tensor *one_hot(heed_tape *t, int shift) {
 }
 
 static heed_tensor *loss_of(heed_tape *t, const heed_mha *layer) {
-    heed_tensor *y = heed_mha_apply(layer, t, one_hot(t, 0), NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(layer, t, one_hot(t, 0), NULL);
     return heed_mse(t, y, one_hot(t, 1));
 }
 

@@ -54,7 +54,7 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
     x = heed_position_apply(&m->position, t, x, 0);
     for (int i = 0; i < m->layers; i++) {
         heed_tensor *y = heed_norm_apply(&m->norm[i], t, x);
-        x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, y, NULL, NULL, NULL));
+        x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, y, NULL));
     }
     x = heed_norm_apply(&m->norm[m->layers], t, x);
     return heed_affine(heed_at(t, "head"), x, m->token, NULL);

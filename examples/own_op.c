@@ -20,7 +20,7 @@ static void backward(heed_node *n) {
 
 static const heed_case cases[] = {{.shapes = "3x5"}, {.shapes = "7", .lo = -6, .hi = 6}, {0}};
 static const heed_op sine[] = {{.name = "sine",
-                                .inputs = 1,
+                                .inputs = "r",
                                 .infer = infer,
                                 .forward = forward,
                                 .backward = backward,

@@ -252,7 +252,7 @@ def declarations(p):
 
 INDEX = {"ids", "labels", "mask", "pad", "rows"}           # tensors of whole numbers
 LEFT_OUT = {"recurrent_attention", "split", "gather_list"}  # structs of tensors, output parameters
-OPTIONAL = {"b", "gain", "bias", "mask", "pad", "state", "score_bias"}
+OPTIONAL = {"b", "gain", "bias", "mask", "pad", "state", "score_bias", "k", "v"}
 TWO = {"add", "sub", "mul", "div", "where", "matmul", "matmul_nt", "matmul_tn", "mse", "lora"}  # with inputs a, b or mask that must be given
 CLASSES = {"xent": "logits, -1", "affine_xent": "w, 0"}  # the tensor and its dim that has a place for each class
 KEYWORDS = {"beta", "mask"}  # by name alone: in softmax(x, -1) the number would be another library's dim

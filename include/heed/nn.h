@@ -150,7 +150,7 @@ typedef struct {
     bool cross;            /* q from x, k and v from memory: parameters q and kv instead of qkv */
     bool causal, hard, no_out;
     bool no_bias;       /* on q, k, v and out */
-    bool explicit_path; /* heed_attention_explicit instead of the fused op */
+    bool explicit_path; /* as in heed_attention_args */
     bool has_beta;
     heed_real beta, dropout;
     heed_real rotary; /* theta of the rotary positions of q and k, see heed_rotary; 0: none. Keys
@@ -173,20 +173,23 @@ typedef struct {
     int from, count;
 } heed_rows;
 heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head);
-/* x (B,T,d), memory (B,S,dm) or NULL, pad (B,S) over the keys or NULL, cache or NULL (in eval;
- * without a stride, memory then has B = 1, and all sequences attend to it) -> (B,T,d). With a
- * cache, S includes the cached tokens, and the outputs are those of the same tokens without one. */
-heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                            heed_tensor *pad, heed_cache *cache);
-/* The same with a score bias (1|B, 1|heads, T, S) or NULL, added to the scores of heed_attention:
- * relative positions, or a custom mask. */
-heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                             heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache);
-/* The outputs of some positions of x (B,T,d) only: rows, an index (n) of flat positions b T + t in
- * any order -> (n,d). Keys and values are those of all positions. Dropout numbers the selected
- * rows, so it drops other weights than in heed_mha_apply. Self-attention only. */
-heed_tensor *heed_mha_rows_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
-                                 heed_tensor *pad);
+/* What attention reads besides x (B,T,d). Each may be absent. */
+typedef struct {
+    heed_tensor *memory;     /* (B,S,dm): the other sequence of cross attention */
+    heed_tensor *score_bias; /* (1|B, 1|heads, T, S), added to the scores of heed_attention:
+                                relative positions, or a custom mask */
+    heed_tensor *pad;        /* (B,S) index over the keys */
+    heed_tensor *rows; /* index (n) of flat positions b T + t in any order: only their outputs are
+                          computed, -> (n,d), with keys and values of all positions. Dropout
+                          numbers the selected rows, so it drops other weights than without. In
+                          self-attention, without score bias and cache */
+    heed_cache *cache; /* in eval; without a stride, memory has B = 1, and all sequences attend to
+                          it. S includes the cached tokens, and the outputs are those of the same
+                          tokens without a cache */
+} heed_mha_inputs;
+/* x (B,T,d) -> (B,T,d); in NULL: x alone. */
+heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                            const heed_mha_inputs *in);
 
 /* Feed-forward, the same at every position (a convolution of width 1): down(act(up(x))), or, if
  * gated, down(act(gate(x)) up(x)), which with HEED_SILU is SwiGLU. Shazeer 2020, eq. 6. */
@@ -204,11 +207,13 @@ typedef struct {
 void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a);
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
 
-/* Encoder block (GPT's when attn.causal). Pre-norm: x + drop(f(norm(x))); post-norm: norm(x +
- * drop(f(x))); f = attention, then feed-forward. Names: attn.qkv attn.out norm1 mlp.up mlp.down
- * norm2, and mlp.gate if mlp.gated. */
+/* Encoder block (GPT's when attn.causal), or, if cross.heads is set, decoder block: causal
+ * self-attention, attention to memory, feed-forward. Each f of these is, pre-norm: x +
+ * drop(f(norm(x))); post-norm: norm(x + drop(f(x))). Names: attn.qkv attn.out norm1 mlp.up mlp.down
+ * norm2, and mlp.gate if mlp.gated; of a decoder attn norm1 cross norm2 mlp norm3. Vaswani et al.
+ * 2017, sec. 3.1. */
 typedef struct {
-    heed_mha_args attn, cross; /* cross: for a decoder block */
+    heed_mha_args attn, cross;
     heed_ff_args mlp;
     bool pre_norm;
     bool norm_no_bias;
@@ -219,30 +224,22 @@ typedef struct {
     heed_block_args args;
     heed_mha attn, cross;
     heed_ff mlp;
-    heed_norm norm1, norm2, norm3;
-    heed_drop drop1, drop2, drop3;
+    heed_norm norm[3];
+    heed_drop drop[3];
 } heed_block;
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
-heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
-                              heed_cache *cache);
-/* The outputs of some positions only, for a last block of which nothing else is read: rows, an
- * index (n) of flat positions b T + t -> (n,d), see heed_mha_rows_apply. Encoder blocks only. */
-heed_tensor *heed_block_rows_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
-                                   heed_tensor *rows, heed_tensor *pad);
-
-/* Decoder block: causal self-attention, attention to the encoder's output, feed-forward; norms and
- * residuals as in heed_block. Vaswani et al. 2017, sec. 3.1. Names: attn norm1 cross norm2 mlp.up
- * mlp.down norm3. */
-typedef heed_block_args heed_decoder_block_args;
-typedef heed_block heed_decoder_block;
-void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
-                             heed_decoder_block_args a);
-/* x (B,T,d), memory (B,S,d) from the encoder, pads (B,T) and (B,S) index or NULL; caches: an array
- * of two, for the self-attention and for the attention to memory, or NULL. Once the second is
- * filled, memory is not read and may be NULL. */
-heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
-                                      heed_tensor *pad, heed_tensor *memory,
-                                      heed_tensor *memory_pad, heed_cache *caches);
+/* What a block reads besides x (B,T,d). Each may be absent. */
+typedef struct {
+    heed_tensor *pad;                 /* (B,T) index */
+    heed_tensor *rows;                /* (n) index: as in heed_mha_inputs, for a last block of which
+                                         nothing else is read. Encoder blocks only */
+    heed_tensor *memory, *memory_pad; /* (B,S,d) from the encoder, (B,S) index */
+    heed_cache *caches; /* of the self-attention, then of the attention to memory; once that
+                           is filled, memory is not read */
+} heed_block_inputs;
+/* x (B,T,d) -> (B,T,d), or (n,d); in NULL: x alone. */
+heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
+                              const heed_block_inputs *in);
 
 /* y = apply(self, t, in) for up to four inputs, of which the first is required. The intermediate
  * values are not kept: backward computes them again. This gives the same bits, saves memory and
@@ -323,19 +320,17 @@ typedef struct {
 /* inputs (B,S,d), pad (B,S) index or NULL */
 heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
                                  heed_tensor *pad);
-/* Probes under the layer's name: q (for the additive form, W q), k and v as they are compared and
- * summed, scores (before the mask) and weights (B,Tq,S). */
-heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_attention_kv *m);
-/* Computes only the query, scores and weights, without probes, for a decoder, which passes those of
- * all its steps to heed_attend_note. */
 typedef struct {
-    heed_tensor *q, *scores, *weights; /* (B,Tq,e) (B,Tq,S) (B,Tq,S) */
+    heed_tensor *q, *scores, *weights; /* (B,Tq,e), for the additive form W q; (B,Tq,S), scores
+                                          before the mask */
+    heed_tensor *context;              /* (B,Tq,d) */
 } heed_attended;
-heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_attention_kv *m);
-/* Concatenates the parts of all steps along the queries and keeps them for probes; parts that are
- * not probed are not concatenated. Of more than HEED_ATTEND_STEPS steps nothing is kept. */
+/* probed: keeps q, scores and weights for probes under the layer's name, as heed_attend_kv does k
+ * and v as they are compared and summed. A decoder of many steps passes false, and those of all its
+ * steps to heed_attend_note, which keeps them concatenated along the queries, without gradients; of
+ * more than HEED_ATTEND_STEPS steps nothing is kept. */
+heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                const heed_attention_kv *m, bool probed);
 enum { HEED_ATTEND_STEPS = 4096 };
 void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
 

@@ -29,15 +29,15 @@ typedef struct {
 
 struct heed_op {
     const char *name;
-    int inputs;                  /* number of input tensors; -1: a list, passed to heed_push_list */
-    bool (*infer)(heed_node *n); /* checks shapes and creates the output with heed_out; returns
-                                    heed_wrong(...) on bad shapes */
+    const char *inputs; /* a letter for each: r reals, i indices, x either, followed by ? if it may
+                           be NULL; "r*": a list, passed to heed_push_list */
+    bool (*infer)(heed_node *n);    /* checks shapes and creates the output with heed_out; returns
+                                       heed_wrong(...) on bad shapes. NULL: the shape of input 0 */
     void (*forward)(heed_node *n);  /* NULL if there is nothing to compute (views) */
     void (*backward)(heed_node *n); /* adds to the arrays that heed_grad returns, and leaves y->g
                                        as it is; NULL: recording the op in training is an error */
     const heed_case *cases;
-    size_t args_size;  /* bytes of args, copied when pushed */
-    unsigned optional; /* bit i: input i may be NULL */
+    size_t args_size; /* bytes of args, copied when pushed */
 };
 
 struct heed_node {
@@ -67,8 +67,8 @@ struct heed_node {
 };
 
 /* Runs the op on its inputs and records it when any input wants a gradient. The variadic arguments
- * are op->inputs tensors, of type heed_tensor *; an optional one may be NULL. heed_push_list passes
- * `count` of them instead, for an op whose `inputs` is -1. Returns the output; NULL on error. */
+ * are the op's inputs, of type heed_tensor *; an optional one may be NULL. heed_push_list passes
+ * `count` of them instead, for an op of a list. Returns the output; NULL on error. */
 heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...);
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in);

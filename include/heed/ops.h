@@ -239,30 +239,21 @@ typedef struct {
     bool has_beta;
     bool causal; /* query i of Tq sees keys j <= i + Tk - Tq */
     bool hard;   /* one-hot of the largest score (lowest index if tied); backward: the soft one's */
-    heed_real dropout; /* on the weights, in training */
+    bool explicit_path; /* composed of matmul, scale, add, softmax, dropout and matmul instead of
+                           the fused op: a reference */
+    heed_real dropout;  /* on the weights, in training */
 } heed_attention_args;
 
-/* q (B,Tq,h e), k (B,Tk,g e), v (B,Tk,g d2) -> (B,Tq,h d2), for g key-value heads. score_bias (1|B,
- * 1|h, Tq, Tk) or NULL. pad (B,Tk) index, 0 where a key is padding, or NULL. A query that sees no
- * key gives zeros and zero gradients. Keeps q (B,h,Tq,e), k (B,g,Tk,e), v (B,g,Tk,d2), scores
- * (after beta and bias, before the mask, including masked ones) and weights (before dropout)
- * (B,h,Tq,Tk), each computed only if probed. */
+/* q (B,Tq,h e), k (B,Tk,g e), v (B,Tk,g d2) -> (B,Tq,h d2), for g key-value heads. Stacked
+ * projections: v NULL: k is (B,Tk,g(e+d2)) = [k of all heads | v]; k NULL, too: q is
+ * (B,T,h e + g(e+d2)) = [q of all heads | k | v]. score_bias (1|B, 1|h, Tq, Tk) or NULL. pad (B,Tk)
+ * index, 0 where a key is padding, or NULL. A query that sees no key gives zeros and zero
+ * gradients. Keeps q (B,h,Tq,e), k (B,g,Tk,e), v (B,g,Tk,d2), scores (after beta and bias, before
+ * the mask, including masked ones) and weights (before dropout) (B,h,Tq,Tk), each computed only if
+ * probed. */
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                             heed_tensor *score_bias, heed_tensor *pad,
                             const heed_attention_args *args);
-/* The same with keys and values in one stacked projection: kv (B,Tk,g(e+d2)) = [k of all heads |
- * v].
- */
-heed_tensor *heed_cross_attention(heed_tape *t, heed_tensor *q, heed_tensor *kv,
-                                  heed_tensor *score_bias, heed_tensor *pad,
-                                  const heed_attention_args *args);
-/* Self-attention on one stacked projection: qkv (B,T,h e + g(e+d2)) = [q of all heads | k | v]. */
-heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
-                                 heed_tensor *pad, const heed_attention_args *args);
-/* heed_attention composed of matmul, scale, add, softmax, dropout and matmul: a reference. */
-heed_tensor *heed_attention_explicit(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
-                                     heed_tensor *score_bias, heed_tensor *pad,
-                                     const heed_attention_args *args);
 
 HEED_EXPORT_END
 #endif

@@ -9,12 +9,13 @@ void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a
     for (int i = 0; i < m->layers; i++) {
         char name[32];
         snprintf(name, sizeof name, "decoder.%d", i);
-        heed_decoder_block_init(&m->block[i], s, name, a);
+        heed_block_init(&m->block[i], s, name, a);
     }
 }
 
 static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
-    return heed_decoder_block_apply(self, t, in[0], NULL, in[1], in[2], NULL);
+    return heed_block_apply(self, t, in[0],
+                            &(heed_block_inputs){.memory = in[1], .memory_pad = in[2]});
 }
 
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
@@ -26,10 +27,13 @@ heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, hee
     x = heed_drop_apply(&m->drop, t, x);
     bool again = m->recompute && !caches && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
     for (int i = 0; i < m->layers; i++)
-        x = again ? heed_recompute(t, block, &m->block[i],
-                                   (heed_tensor *[HEED_RECOMPUTE]){x, memory, pad})
-                  : heed_decoder_block_apply(&m->block[i], t, x, NULL, memory, pad,
-                                             caches ? &caches[2 * i] : NULL);
+        x = again
+                ? heed_recompute(t, block, &m->block[i],
+                                 (heed_tensor *[HEED_RECOMPUTE]){x, memory, pad})
+                : heed_block_apply(&m->block[i], t, x,
+                                   &(heed_block_inputs){.memory = memory,
+                                                        .memory_pad = pad,
+                                                        .caches = caches ? &caches[2 * i] : NULL});
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x;
 }
 
@@ -37,7 +41,7 @@ bool heed__block_decoder_attending(const block_decoder *m, int index, heed_atten
     if (index < 0 || index >= 2 * m->layers) return false;
     bool cross = index >= m->layers;
     int layer = cross ? index - m->layers : index;
-    const heed_decoder_block *b = &m->block[layer];
+    const heed_block *b = &m->block[layer];
     heed__model_attending(cross ? &b->cross : &b->attn, cross ? HEED_CROSS : HEED_DECODER, layer,
                           m->beta, out);
     return true;

@@ -79,13 +79,13 @@ void heed__decoder_attend_to(const decoder *m, heed_tape *t, heed_tensor *h, hee
     r->memory = heed_attend_kv(&m->attend, t, h, pad);
 }
 
-/* a_t (B,1,S) from h of s_{t-1}, with its intermediate values. */
+/* a_t (B,1,S) and c_t (B,1,d) from h of s_{t-1}, with their intermediate values. */
 static heed_attended look(const decoder *m, heed_tape *t, const decoder_reading *r) {
     heed_tensor *s = r->state[m->cells.args.layers - 1];
     if (!s) return (heed_attended){0};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->cells.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->cells.args.width});
-    return heed_attend_look(&m->attend, t, h, &r->memory);
+    return heed_attend_apply(&m->attend, t, h, &r->memory, false);
 }
 
 /* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t]. All are (B,T,..)
@@ -121,8 +121,7 @@ static heed_tensor *attending_steps(const decoder *m, heed_tape *t, heed_tensor 
     int steps = y->shape[1];
     for (int i = 0; i < steps; i++) {
         parts[i] = look(m, t, r);
-        heed_tensor *c = heed_matmul(t, parts[i].weights, r->memory.values);
-        all[i] = step(m, t, heed_slice(t, y, 1, i, 1), c, r);
+        all[i] = step(m, t, heed_slice(t, y, 1, i, 1), parts[i].context, r);
     }
     heed_attend_note(&m->attend, t, steps, parts);
     return heed_concat(t, 1, steps, all);

@@ -486,7 +486,7 @@ typedef struct {
     int layers, len;
     bool recompute; /* as in block_stack */
     double beta;    /* as in block_stack */
-    heed_decoder_block block[MODEL_LAYERS];
+    heed_block block[MODEL_LAYERS];
     heed_norm norm; /* pre-norm only; else gain NULL */
     heed_linear head;
 } block_decoder;

@@ -120,7 +120,7 @@ void heed__stack_make(block_stack *m, heed_store *s, const stack_settings *set, 
 }
 
 static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[HEED_RECOMPUTE]) {
-    return heed_block_apply(self, t, in[0], in[1], NULL);
+    return heed_block_apply(self, t, in[0], &(heed_block_inputs){.pad = in[1]});
 }
 
 /* The first `count` blocks. */
@@ -129,14 +129,16 @@ static heed_tensor *blocks(const block_stack *m, int count, heed_tape *t, heed_t
     bool again = m->recompute && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
     for (int i = 0; i < count; i++)
         x = again ? heed_recompute(t, block, &m->block[i], (heed_tensor *[HEED_RECOMPUTE]){x, pad})
-                  : heed_block_apply(&m->block[i], t, x, pad, NULL);
+                  : heed_block_apply(&m->block[i], t, x, &(heed_block_inputs){.pad = pad});
     return x;
 }
 
 heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *pad,
                                heed_cache *caches) {
     if (!caches) return blocks(m, m->layers, t, x, pad);
-    for (int i = 0; i < m->layers; i++) x = heed_block_apply(&m->block[i], t, x, pad, &caches[i]);
+    for (int i = 0; i < m->layers; i++)
+        x = heed_block_apply(&m->block[i], t, x,
+                             &(heed_block_inputs){.pad = pad, .caches = &caches[i]});
     return x;
 }
 
@@ -150,7 +152,7 @@ heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x
     if (heed__stack_all_rows(m, t))
         return heed_gather(t, heed__stack_apply(m, t, x, pad, NULL), rows);
     x = blocks(m, last, t, x, pad);
-    return heed_block_rows_apply(&m->block[last], t, x, rows, pad);
+    return heed_block_apply(&m->block[last], t, x, &(heed_block_inputs){.rows = rows, .pad = pad});
 }
 
 bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {

@@ -116,8 +116,8 @@ class Attention(Layer):
 
     def __call__(self, x, memory=None, score_bias=None, pad=None):
         n = self.net
-        return self.made(lib.heed_mha_biased(byref(self.layer), n.pointer, n.real(x), n.real(memory), n.real(score_bias),
-                                             n.index(pad), None))
+        inputs = _c.heed_mha_inputs(memory=n.real(memory), score_bias=n.real(score_bias), pad=n.index(pad))
+        return self.made(lib.heed_mha_apply(byref(self.layer), n.pointer, n.real(x), byref(inputs)))
 
 
 class FeedForward(Layer):
@@ -147,13 +147,14 @@ class Block(Layer):
 
     def __call__(self, x, pad=None):
         n = self.net
-        return self.made(lib.heed_block_apply(byref(self.layer), n.pointer, n.real(x), n.index(pad), None))
+        inputs = _c.heed_block_inputs(pad=n.index(pad))
+        return self.made(lib.heed_block_apply(byref(self.layer), n.pointer, n.real(x), byref(inputs)))
 
 
 class DecoderBlock(Layer):
     """Causal self-attention, attention to memory (B,S,width), feed-forward. Settings as of Block, and cross, as attn."""
 
-    kind, init = _c.heed_block, lib.heed_decoder_block_init
+    kind, init = _c.heed_block, lib.heed_block_init
 
     def __init__(self, net, name, width, heads, inner=None, attn={}, cross={}, mlp={}, **settings):
         cross = {"width": width, "heads": heads, **cross}
@@ -161,8 +162,8 @@ class DecoderBlock(Layer):
 
     def __call__(self, x, memory, pad=None, memory_pad=None):
         n = self.net
-        return self.made(lib.heed_decoder_block_apply(byref(self.layer), n.pointer, n.real(x), n.index(pad), n.real(memory),
-                                                      n.index(memory_pad), None))
+        inputs = _c.heed_block_inputs(pad=n.index(pad), memory=n.real(memory), memory_pad=n.index(memory_pad))
+        return self.made(lib.heed_block_apply(byref(self.layer), n.pointer, n.real(x), byref(inputs)))
 
 
 class RNN(Layer):

@@ -1,6 +1,6 @@
 /* arena.c -- memory for one step, in blocks that are reused by the next. */
-#include "core/arena.h"
 #include "core/os.h"
+#include "core/tape.h"
 
 #include <stdlib.h>
 #include <string.h>

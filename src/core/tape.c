@@ -348,6 +348,44 @@ void heed__let_go_if_large(heed_tape *t, heed_tensor *x) {
         *spare -= bytes;
 }
 
+/* ---- updates of states, such as running statistics, made in forward or listed for later ---- */
+
+void heed__tape_defer_updates(heed_tape *t) {
+    if (t) t->r->defers = true;
+}
+
+size_t heed__tape_updates(const heed_tape *t, const heed__state_update **list) {
+    *list = t ? t->r->updates : NULL;
+    return t ? t->r->update_count : 0;
+}
+
+void heed__update_state(const heed__state_update *u) {
+    heed_real *y = u->of->x;
+    for (size_t i = 0; i < u->of->size; i++)
+        y[i] = (heed_real)(u->keep * (double)y[i] + u->scale * (double)u->x[i]);
+}
+
+void heed_update_state(heed_node *n, int i, double keep, double scale, const heed_real *x) {
+    if (!n || !x || i < 0 || i >= n->inputs || !n->in[i]) return;
+    heed__recording *r = n->tape->r;
+    if (r->is_inner) {
+        heed_wrong(n, "a part that is computed again cannot update a state");
+        return;
+    }
+    heed__state_update u = {n->in[i], keep, scale, x};
+    if (!r->defers) {
+        heed__update_state(&u);
+        return;
+    }
+    size_t bytes = u.of->size * sizeof *x;
+    heed_real *copy = heed__arena_take(&r->arena, bytes);
+    if (!copy || !heed__grow(r->c, &r->updates, &r->update_capacity, r->update_count + 1,
+                             sizeof *r->updates))
+        return;
+    u.x = memcpy(copy, x, bytes);
+    r->updates[r->update_count++] = u;
+}
+
 /* ---- recording ---- */
 
 /* What an op reads for x. The value of an adapted parameter is computed once in a step, by ops that
@@ -400,12 +438,17 @@ static void sign(const heed_node *n, char text[], size_t size) {
 
 static bool check_inputs(heed_node *n) {
     const heed__recording *r = n->tape->r;
+    const char *kind = n->op->inputs;
     for (int i = 0; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
-        bool optional = n->op->inputs >= 0 && (n->op->optional >> i & 1u);
+        bool optional = kind[1] == '?';
         if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
         if (!heed__tape_owns(r, x, n->op->name, n->named ? n->name : NULL)) return false;
+        if (x && ((*kind == 'r' && x->i) || (*kind == 'i' && x->x)))
+            return heed_wrong(n, "input %d must hold %s", i,
+                              x->i ? "reals, not indices" : "indices, not reals");
         if (x && r->mode != HEED_EVAL && heed__wants_grad(r, x)) n->recording = true;
+        if (kind[1] != '*') kind += 1 + optional;
     }
     if (n->recording && !n->op->backward)
         return heed_wrong(
@@ -417,7 +460,7 @@ static bool check_inputs(heed_node *n) {
 static heed_tensor *run(heed_node *n) {
     heed__recording *r = n->tape->r;
     size_t used = heed__tape_bytes(r);
-    if (!check_inputs(n) || !n->op->infer(n) || !n->y) {
+    if (!check_inputs(n) || !(n->op->infer ? n->op->infer(n) : heed_out_like(n, 0)) || !n->y) {
         if (!heed__stopped(r->c)) heed_wrong(n, "the shape rule failed without a reason");
         return NULL;
     }
@@ -436,10 +479,17 @@ static heed_tensor *run(heed_node *n) {
     return n->y;
 }
 
+int heed__op_inputs(const heed_op *op) {
+    int n = 0;
+    for (const char *kind = op->inputs; *kind; kind++) n += *kind != '?';
+    return strchr(op->inputs, '*') ? -1 : n;
+}
+
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in) {
     if (heed__tape_stopped(t)) return NULL;
-    if (!op || count < 0 || (count && !in) || (op->inputs >= 0 && count != op->inputs)) {
+    int expected = op ? heed__op_inputs(op) : 0;
+    if (!op || count < 0 || (count && !in) || (expected >= 0 && count != expected)) {
         heed_fail(t->r->c, HEED_USAGE, "an op cannot be pushed: expected %s",
                   op ? "all its inputs" : "an op, found NULL");
         return NULL;
@@ -452,14 +502,14 @@ heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...) {
     heed_tensor *in[16] = {NULL};
     va_list list;
     if (heed__tape_stopped(t)) return NULL;
-    if (!op) return heed_push_list(t, NULL, NULL, 0, NULL); /* fails: expected an op */
-    if (op->inputs < 0 || op->inputs > 16) {
+    int count = op ? heed__op_inputs(op) : 0;
+    if (count < 0 || count > 16) {
         heed_fail(t->r->c, HEED_USAGE, "op %s has a list of inputs: push it by heed_push_list",
                   op->name);
         return NULL;
     }
     va_start(list, args);
-    for (int i = 0; i < op->inputs; i++) in[i] = va_arg(list, heed_tensor *);
+    for (int i = 0; i < count; i++) in[i] = va_arg(list, heed_tensor *);
     va_end(list);
-    return heed_push_list(t, op, args, op->inputs, in);
+    return heed_push_list(t, op, args, count, in);
 }

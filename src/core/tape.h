@@ -1,10 +1,46 @@
-/* tape.h -- the internals of the tape, shared by recording, backward and probes. */
+/* tape.h -- the internals of the tape and its arena, shared by recording, backward and probes. */
 #ifndef HEED_CORE_TAPE_H
 #define HEED_CORE_TAPE_H
 
-#include "core/arena.h"
+#include "core/core.h"
 
 #include <heed/op.h>
+
+/* ---- memory for one step: allocated in order, released at once, reused by the next ---- */
+
+enum { HEED__BINS = 32 };
+
+typedef struct heed__block {
+    struct heed__block *next;
+    size_t capacity, used;
+    size_t mapped; /* bytes of heed__os_map; 0: of malloc */
+} heed__block;
+
+/* Blocks returned during a step, by exact size. */
+typedef struct {
+    size_t bytes;
+    void *first; /* a linked list: each block holds the address of the next */
+} heed__bin;
+
+typedef struct {
+    heed_ctx *c;
+    heed__block *blocks; /* newest first: the one in use */
+    size_t used;         /* used in the older blocks */
+    heed__bin bins[HEED__BINS];
+    int bin_count;
+} heed__arena;
+
+/* Releases all allocations. If the last step needed several blocks, they are replaced by a single
+ * block an eighth larger than the step needed, so that from the third step of equal size on no
+ * allocator is called. */
+void heed__arena_reset(heed__arena *a);
+void heed__arena_free(heed__arena *a);
+void *heed__arena_take(heed__arena *a, size_t bytes); /* aligned, not zeroed; NULL on error */
+void heed__arena_give(heed__arena *a, void *p, size_t bytes); /* reusable in this step */
+size_t heed__arena_used(const heed__arena *a);
+size_t heed__arena_reserved(const heed__arena *a);
+
+/* ---- recording ---- */
 
 typedef struct {
     char *pattern;
@@ -109,6 +145,14 @@ const char *heed__node_text(const heed_node *n, char text[HEED__NODE_TEXT]);
 /* Fails: "OP at NAME: MESSAGE", or "OP: MESSAGE" if name is NULL. Always false. */
 bool heed__fail_at(heed_ctx *c, heed_status status, const char *op, const char *name,
                    const char *format, ...) HEED_PRINTF(5, 6);
+/* Records the error "(2,3) x (4): WHY" for inputs a and b. Returns false. */
+HEED_PRINTF(4, 5)
+bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...);
+/* Records the error "(2,3): WHY" for input a. Returns false. */
+HEED_PRINTF(3, 4)
+bool heed__bad_shape(heed_node *n, int a, const char *why, ...);
+/* The number of inputs of an op; -1: a list. */
+int heed__op_inputs(const heed_op *op);
 /* From now on, updates of states are listed instead of made; the list is that of the step. */
 void heed__tape_defer_updates(heed_tape *t);
 size_t heed__tape_updates(const heed_tape *t, const heed__state_update **list);

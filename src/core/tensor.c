@@ -1,6 +1,7 @@
-/* tensor.c -- queries on tensors: sizes, rows and shapes as text. */
-#include "core/core.h"
+/* tensor.c -- queries on tensors: sizes, rows, shapes as text and in errors of ops. */
+#include "core/tape.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,4 +35,23 @@ bool heed__shape_size(int dims, const int *shape, size_t *size) {
     }
     *size = n;
     return true;
+}
+
+bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...) {
+    char left[64], right[64], text[160];
+    va_list list;
+    va_start(list, why);
+    vsnprintf(text, sizeof text, why, list);
+    va_end(list);
+    return heed_wrong(n, "%s x %s: %s", heed_shape_text(n->in[a], left, sizeof left),
+                      heed_shape_text(n->in[b], right, sizeof right), text);
+}
+
+bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
+    char shape[64], text[160];
+    va_list list;
+    va_start(list, why);
+    vsnprintf(text, sizeof text, why, list);
+    va_end(list);
+    return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
 }

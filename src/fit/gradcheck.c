@@ -1,6 +1,6 @@
 /* gradcheck.c -- compares backward with central differences: over cases of ops, parameters of
  * models. */
-#include "core/core.h"
+#include "core/tape.h"
 #include "fit/fit.h"
 
 #include <heed/nn.h>
@@ -182,9 +182,10 @@ static bool make_inputs(trial *t) {
         if (n && t->count == MOST) return unreadable(t, "so many inputs in", t->k->shapes);
         if (n && !make_input(t, t->count++, word)) return false;
     }
-    if (t->op->inputs >= 0 && t->count != t->op->inputs)
+    int inputs = heed__op_inputs(t->op);
+    if (inputs >= 0 && t->count != inputs)
         return heed_fail(t->c, HEED_USAGE, "gradcheck of %s: case %d: %d shapes for %d inputs",
-                         t->op->name, t->index, t->count, t->op->inputs);
+                         t->op->name, t->index, t->count, inputs);
     return true;
 }
 

@@ -116,12 +116,16 @@ static heed_tensor *weights(const heed_attend *l, heed_tape *t, heed_tensor *e, 
     return l->args.hard ? heed_hardmax(at, e, 1, mask) : heed_softmax(at, e, 1, mask);
 }
 
-heed_attended heed_attend_look(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_attention_kv *m) {
+heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
+                                const heed_attention_kv *m, bool probed) {
     if (!heed__layer_given(l, t) || !m) return (heed_attended){0};
     heed_attended a = {.q = queries(l, t, query)};
+    if (probed) a.q = keep(l, t, a.q, "q");
     a.scores = scores(l, t, a.q, m->keys);
+    if (probed) a.scores = keep(l, t, a.scores, "scores");
     a.weights = weights(l, t, a.scores, m->mask);
+    if (probed) a.weights = keep(l, t, a.weights, "weights");
+    a.context = heed_matmul(t, a.weights, m->values);
     return a;
 }
 
@@ -135,15 +139,6 @@ void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_
             list[k] = i == 0 ? a[k].q : i == 1 ? a[k].scores : a[k].weights;
         keep(l, t, steps > 1 ? heed_concat(t, 1, steps, list) : list[0], values[i]);
     }
-}
-
-heed_tensor *heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                               const heed_attention_kv *m) {
-    if (!heed__layer_given(l, t) || !m) return NULL;
-    heed_tensor *e = scores(l, t, keep(l, t, queries(l, t, query), "q"), m->keys);
-    e = keep(l, t, e, "scores");
-    heed_tensor *w = weights(l, t, e, m->mask);
-    return heed_matmul(heed_at(t, l->name), keep(l, t, w, "weights"), m->values);
 }
 
 /* ---- check cases ---- */
@@ -163,7 +158,7 @@ static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const attend_case *l = self;
     heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1, 1, 1}, HEED_CASE_ROWS, 4);
     heed_attention_kv kv = heed_attend_kv(&l->attend, t, l->inputs, pad);
-    return heed_attend_apply(&l->attend, t, x, &kv);
+    return heed_attend_apply(&l->attend, t, x, &kv, true).context;
 }
 
 #define CASE(name, ...)                                                                            \

@@ -112,6 +112,7 @@ static heed_attention_args op_args(const heed_mha_args *a) {
                                  .has_beta = a->has_beta,
                                  .causal = a->causal,
                                  .hard = a->hard,
+                                 .explicit_path = a->explicit_path,
                                  .dropout = a->dropout};
 }
 
@@ -158,24 +159,23 @@ static heed_tensor *held(heed_tape *t, const heed_cache *cache, heed_real *array
     return heed_wrap(t, from, 3, (int[]){1, cache->len, width});
 }
 
-/* Adds the keys and values of as many sequences as have queries, or of the one memory that these
- * share. */
-static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache,
-                     heed_tensor *const part[3]) {
-    const heed_tensor *q = part[0], *k = part[1], *v = part[2];
-    if (!q || !k || !v || !cache_fits(heed_tape_ctx(t), l, cache, k, q->shape[0])) return false;
+/* Adds the keys and values in the output of a stacked projection: those of as many sequences as
+ * have queries, or of the one memory that these share. */
+static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_tensor *stack,
+                     int rows) {
+    const heed_tensor *k = columns(l, t, stack, HEED_KEYS), *v = columns(l, t, stack, HEED_VALUES);
+    if (!k || !v || !cache_fits(heed_tape_ctx(t), l, cache, k, rows)) return false;
     append(cache, cache->k, k);
     append(cache, cache->v, v);
     cache->len += k->shape[1];
     return true;
 }
 
-/* The op itself. part: q, k and v. */
-static heed_tensor *attend_to(const heed_mha *l, heed_tape *t, heed_tensor *const part[3],
-                              heed_tensor *bias, heed_tensor *pad) {
+/* The op itself. */
+static heed_tensor *attend_to(const heed_mha *l, heed_tape *t, heed_tensor *q, heed_tensor *k,
+                              heed_tensor *v, heed_tensor *bias, heed_tensor *pad) {
     heed_attention_args a = op_args(&l->args);
-    return (l->args.explicit_path ? heed_attention_explicit : heed_attention)(
-        heed_at(t, l->name), part[0], part[1], part[2], bias, pad, &a);
+    return heed_attention(heed_at(t, l->name), q, k, v, bias, pad, &a);
 }
 
 /* Row b of x (1|B,...), reals or indices, or NULL. */
@@ -200,9 +200,10 @@ static heed_tensor *attend_cached(const heed_mha *l, heed_tape *t, heed_tensor *
         return NULL;
     }
     for (int b = 0; b < q->shape[0]; b++) {
-        heed_tensor *part[] = {row_of(t, q, b), held(t, cache, cache->k, b, a->kv_heads * a->key),
-                               held(t, cache, cache->v, b, a->kv_heads * a->value)};
-        heed_tensor *one = attend_to(l, t, part, row_of(t, bias, b), row_of(t, pad, b));
+        heed_tensor *k = held(t, cache, cache->k, b, a->kv_heads * a->key);
+        heed_tensor *v = held(t, cache, cache->v, b, a->kv_heads * a->value);
+        heed_tensor *one =
+            attend_to(l, t, row_of(t, q, b), k, v, row_of(t, bias, b), row_of(t, pad, b));
         if (!one || q->shape[0] == 1) return one;
         if (b == 0) y = heed_input(t, NULL, 3, (int[]){q->shape[0], one->shape[1], one->shape[2]});
         if (!y) return NULL;
@@ -214,26 +215,22 @@ static heed_tensor *attend_cached(const heed_mha *l, heed_tape *t, heed_tensor *
 /* Computes q from x, and k and v from memory. Once a cache holds those, memory is not read. Where
  * nothing tells the queries of several sequences apart, they attend to one memory as those of one.
  */
-static heed_tensor *cross(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                          heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
-    const heed_mha_args *a = &l->args;
-    heed_tensor *part[3] = {heed_linear_apply(&l->q, t, x)};
-    if (!part[0]) return NULL;
+static heed_tensor *attend_across(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                                  const heed_mha_inputs *in) {
+    heed_tensor *q = heed_linear_apply(&l->q, t, x), *bias = in->score_bias, *pad = in->pad;
+    heed_cache *cache = in->cache;
+    if (!q) return NULL;
     if (!cache || !cache->len) {
-        heed_attention_args f = op_args(a);
-        heed_tensor *kv = heed_linear_apply(&l->kv, t, memory);
-        if (!cache && !a->explicit_path)
-            return heed_cross_attention(heed_at(t, l->name), part[0], kv, bias, pad, &f);
-        part[1] = columns(l, t, kv, HEED_KEYS);
-        part[2] = columns(l, t, kv, HEED_VALUES);
-        if (!cache) return attend_to(l, t, part, bias, pad);
-        if (!remember(l, t, cache, part)) return NULL;
+        heed_tensor *kv = heed_linear_apply(&l->kv, t, in->memory);
+        if (!kv) return NULL;
+        if (!cache) return attend_to(l, t, q, kv, NULL, bias, pad);
+        if (!remember(l, t, cache, kv, q->shape[0])) return NULL;
     }
-    if (cache->stride || a->causal || bias || (pad && pad->shape[0] != 1))
-        return attend_cached(l, t, part[0], bias, pad, cache);
+    if (cache->stride || l->args.causal || bias || (pad && pad->shape[0] != 1))
+        return attend_cached(l, t, q, bias, pad, cache);
     int rows = x->shape[0], len = x->shape[1];
-    part[0] = heed_reshape(t, part[0], 3, (int[]){1, rows * len, -1});
-    heed_tensor *y = attend_cached(l, t, part[0], NULL, pad, cache);
+    q = heed_reshape(t, q, 3, (int[]){1, rows * len, -1});
+    heed_tensor *y = attend_cached(l, t, q, NULL, pad, cache);
     return heed_reshape(t, y, 3, (int[]){rows, len, -1});
 }
 
@@ -252,30 +249,14 @@ static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
 }
 
 /* With an empty cache, x is all there is: it attends to itself, as without one. */
-static heed_tensor *attend(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                           heed_tensor *bias, heed_tensor *pad, heed_cache *cache) {
-    if (l->args.cross) return cross(l, t, x, memory, bias, pad, cache);
-    bool begun = cache && cache->len;
-    heed_tensor *qkv = self_parts(l, t, x, cache), *part[3];
-    for (int i = 0; i < 3 && (cache || l->args.explicit_path); i++)
-        part[i] = columns(l, t, qkv, (heed_projected)i);
-    if (cache && !remember(l, t, cache, part)) return NULL;
-    if (begun) return attend_cached(l, t, part[0], bias, pad, cache);
-    if (l->args.explicit_path) return attend_to(l, t, part, bias, pad);
-    heed_attention_args a = op_args(&l->args);
-    return heed_self_attention(heed_at(t, l->name), qkv, bias, pad, &a);
-}
-
-heed_tensor *heed_mha_biased(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                             heed_tensor *score_bias, heed_tensor *pad, heed_cache *cache) {
-    if (!heed__layer_given(l, t)) return NULL;
-    heed_tensor *y = attend(l, t, x, memory, score_bias, pad, cache);
-    return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
-}
-
-heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *memory,
-                            heed_tensor *pad, heed_cache *cache) {
-    return heed_mha_biased(l, t, x, memory, NULL, pad, cache);
+static heed_tensor *attend_within(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                                  const heed_mha_inputs *in) {
+    bool begun = in->cache && in->cache->len;
+    heed_tensor *qkv = self_parts(l, t, x, in->cache);
+    if (!qkv || (in->cache && !remember(l, t, in->cache, qkv, qkv->shape[0]))) return NULL;
+    if (!begun) return attend_to(l, t, qkv, NULL, NULL, in->score_bias, in->pad);
+    heed_tensor *q = columns(l, t, qkv, HEED_QUERIES);
+    return attend_cached(l, t, q, in->score_bias, in->pad, in->cache);
 }
 
 /* ---- some queries alone ---- */
@@ -288,13 +269,15 @@ typedef struct {
 } places;
 
 static bool rows_fit(const heed_mha *l, heed_tape *t, const heed_tensor *x,
-                     const heed_tensor *rows) {
+                     const heed_mha_inputs *in) {
     heed_ctx *c = heed_tape_ctx(t);
-    if (l->args.cross || x->dims != 3 || !rows->i)
+    const heed_tensor *rows = in->rows;
+    if (l->args.cross || in->score_bias || in->cache || !x || x->dims != 3 || !rows->i)
         return heed_fail(c, HEED_USAGE,
-                         "rows of attention are wrong: %s: expected self-attention, x (B,T,d) and "
-                         "an index of rows, found %s, %d dims",
-                         l->name, l->args.cross ? "cross attention" : "self-attention", x->dims);
+                         "rows of attention are wrong: %s: expected self-attention without a score "
+                         "bias or cache, x (B,T,d) and an index of rows, found %s, %d dims",
+                         l->name, l->args.cross ? "cross attention" : "self-attention",
+                         x ? x->dims : 0);
     size_t all = heed_extent(x, 0, 2);
     for (size_t r = 0; r < rows->size; r++)
         if (rows->i[r] < 0 || (size_t)rows->i[r] >= all)
@@ -342,32 +325,35 @@ static heed_tensor *projected(const heed_mha *l, heed_tape *t, heed_tensor *x, i
     return heed_affine(heed_at(t, l->qkv.name), x, w, b);
 }
 
-heed_tensor *heed_mha_rows_apply(const heed_mha *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
-                                 heed_tensor *pad) {
+static heed_tensor *attend_rows(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                                const heed_mha_inputs *in) {
     places p;
-    heed_tensor *q, *kv, *y;
-    if (!heed__layer_given(l, t) || !x || !rows || !rows_fit(l, t, x, rows) ||
-        !find_places(l, t, x, rows, &p))
-        return NULL;
+    heed_tensor *q, *kv;
+    if (!rows_fit(l, t, x, in) || !find_places(l, t, x, in->rows, &p)) return NULL;
     heed_attention_args a = op_args(&l->args);
-    int keys = l->args.kv_heads * a.key, values = l->args.kv_heads * a.value;
-    int queries = a.heads * a.key;
+    int queries = a.heads * a.key, others = a.kv_heads * (a.key + a.value);
     a.causal = false; /* the bias hides later keys */
     if (l->args.rotary > 0) {
         heed_tensor *qkv = self_parts(l, t, x, NULL);
-        q = heed_gather(t, columns(l, t, qkv, HEED_QUERIES), rows);
-        kv = heed_slice(t, qkv, 2, queries, keys + values);
+        q = heed_gather(t, columns(l, t, qkv, HEED_QUERIES), in->rows);
+        kv = heed_slice(t, qkv, 2, queries, others);
     } else {
-        q = projected(l, t, heed_gather(t, x, rows), 0, queries);
-        kv = projected(l, t, x, queries, keys + values);
+        q = projected(l, t, heed_gather(t, x, in->rows), 0, queries);
+        kv = projected(l, t, x, queries, others);
     }
     q = heed_gather(t, q, p.from); /* (B,M,h e) */
-    if (l->args.explicit_path)
-        y = heed_attention_explicit(heed_at(t, l->name), q, heed_slice(t, kv, 2, 0, keys),
-                                    heed_slice(t, kv, 2, keys, values), p.bias, pad, &a);
-    else
-        y = heed_cross_attention(heed_at(t, l->name), q, kv, p.bias, pad, &a);
-    y = heed_gather(t, y, p.back);
+    return heed_gather(t, heed_attention(heed_at(t, l->name), q, kv, NULL, p.bias, in->pad, &a),
+                       p.back);
+}
+
+heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
+                            const heed_mha_inputs *in) {
+    static const heed_mha_inputs none = {0};
+    if (!heed__layer_given(l, t)) return NULL;
+    if (!in) in = &none;
+    heed_tensor *y = (in->rows        ? attend_rows
+                      : l->args.cross ? attend_across
+                                      : attend_within)(l, t, x, in);
     return l->args.no_out ? y : heed_linear_apply(&l->out, t, y);
 }
 
@@ -399,9 +385,9 @@ static void case_init(void *self, heed_store *s, const void *args) {
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     static const int32_t rows[] = {5, 1, 3, 3}; /* one of the first sequence, three of the other */
     const attention_case *l = self;
-    if (l->rows)
-        return heed_mha_rows_apply(&l->mha, t, x, heed_input_ids(t, rows, 1, &l->rows), NULL);
-    return heed_mha_biased(&l->mha, t, x, l->memory, l->bias, NULL, NULL);
+    heed_mha_inputs in = {.memory = l->memory, .score_bias = l->bias};
+    if (l->rows) in.rows = heed_input_ids(t, rows, 1, &l->rows);
+    return heed_mha_apply(&l->mha, t, x, &in);
 }
 
 /* Weights of this size make the scores differ, so that queries and keys get a gradient. */

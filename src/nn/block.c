@@ -41,100 +41,75 @@ static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_arg
                   l->name, l->args.width, l->args.heads, l->args.value);
 }
 
-/* Makes the norm and dropout around sublayer `number`. */
-static void around(heed_drop *drop, heed_norm *norm, heed_store *s, int number,
-                   const heed_block_args *a) {
+/* Makes the norm and dropout around sublayer i. */
+static void around(heed_block *l, heed_store *s, int i) {
+    const heed_block_args *a = &l->args;
     char name[16];
-    snprintf(name, sizeof name, "drop%d", number);
-    heed_drop_init(drop, s, name, a->dropout);
-    snprintf(name, sizeof name, "norm%d", number);
+    snprintf(name, sizeof name, "drop%d", i + 1);
+    heed_drop_init(&l->drop[i], s, name, a->dropout);
+    snprintf(name, sizeof name, "norm%d", i + 1);
     heed_norm_init(
-        norm, s, name,
+        &l->norm[i], s, name,
         (heed_norm_args){
             .kind = a->norm, .width = a->attn.width, .eps = a->eps, .no_bias = a->norm_no_bias});
 }
 
 void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
+    bool crosses = a.cross.cross = a.cross.heads > 0;
+    if (crosses) a.attn.causal = true;
     *l = (heed_block){.args = a};
     heed_scope(s, "%s", name);
     attention(&l->attn, s, "attn", a.attn);
-    around(&l->drop1, &l->norm1, s, 1, &a);
-    if (a.cross.cross) {
+    around(l, s, 0);
+    if (crosses) {
         attention(&l->cross, s, "cross", a.cross);
-        around(&l->drop2, &l->norm2, s, 2, &a);
+        around(l, s, 1);
     }
     heed_ff_init(&l->mlp, s, "mlp", a.mlp);
-    if (a.cross.cross)
-        around(&l->drop3, &l->norm3, s, 3, &a);
-    else
-        around(&l->drop2, &l->norm2, s, 2, &a);
+    around(l, s, 1 + crosses);
     heed_unscope(s);
-}
-
-void heed_decoder_block_init(heed_decoder_block *l, heed_store *s, const char *name,
-                             heed_decoder_block_args a) {
-    a.attn.causal = true;
-    a.cross.cross = true;
-    heed_block_init(l, s, name, a);
 }
 
 /* ---- forward ---- */
 
-/* The input of a sublayer: norm(x) if the norm precedes it, else x. */
-static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x,
-                           const heed_norm *norm) {
-    return l->args.pre_norm ? heed_norm_apply(norm, t, x) : x;
+/* The input of sublayer i: norm(x) if the norm precedes it, else x. */
+static heed_tensor *before(const heed_block *l, heed_tape *t, heed_tensor *x, int i) {
+    return l->args.pre_norm ? heed_norm_apply(&l->norm[i], t, x) : x;
 }
 
-/* in: what the sublayer read, and nothing else if the norm precedes it. */
-static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *in,
-                          heed_tensor *fx, const heed_drop *drop, const heed_norm *norm) {
-    heed_tensor *y = heed_residual(t, x, fx, drop, l->args.pre_norm ? NULL : norm);
+/* read: what the sublayer read, and nothing else if the norm precedes it. */
+static heed_tensor *after(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *read,
+                          heed_tensor *fx, int i) {
+    heed_tensor *y = heed_residual(t, x, fx, &l->drop[i], l->args.pre_norm ? NULL : &l->norm[i]);
     heed__let_go(t, fx);
-    if (l->args.pre_norm) heed__let_go_if_large(t, in);
+    if (l->args.pre_norm) heed__let_go_if_large(t, read);
     return y;
 }
 
-/* rows: the positions of x that are continued after attention; NULL: all. */
-static heed_tensor *apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *rows,
-                          heed_tensor *pad, heed_tensor *memory, heed_tensor *memory_pad,
-                          heed_cache *caches) {
-    bool cross = l->args.cross.cross;
-    const heed_drop *last_drop = cross ? &l->drop3 : &l->drop2;
-    const heed_norm *last_norm = cross ? &l->norm3 : &l->norm2;
-    heed_tensor *in = before(l, t, x, &l->norm1);
-    heed_tensor *h = rows ? heed_mha_rows_apply(&l->attn, t, in, rows, pad)
-                          : heed_mha_apply(&l->attn, t, in, NULL, pad, caches);
-    if (rows) x = heed_gather(t, x, rows);
-    x = after(l, t, x, in, h, &l->drop1, &l->norm1);
-    if (cross) {
-        in = before(l, t, x, &l->norm2);
-        h = heed_mha_apply(&l->cross, t, in, memory, memory_pad, caches ? caches + 1 : NULL);
-        x = after(l, t, x, in, h, &l->drop2, &l->norm2);
+heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
+                              const heed_block_inputs *in) {
+    static const heed_block_inputs none = {0};
+    if (!heed__layer_given(l, t)) return NULL;
+    if (!in) in = &none;
+    int i = 0;
+    heed_tensor *read = before(l, t, x, i);
+    heed_tensor *y =
+        heed_mha_apply(&l->attn, t, read,
+                       &(heed_mha_inputs){.pad = in->pad, .rows = in->rows, .cache = in->caches});
+    if (in->rows) x = heed_gather(t, x, in->rows);
+    x = after(l, t, x, read, y, i++);
+    if (l->args.cross.cross) {
+        heed_cache *cache = in->caches ? in->caches + 1 : NULL;
+        read = before(l, t, x, i);
+        y = heed_mha_apply(
+            &l->cross, t, read,
+            &(heed_mha_inputs){.memory = in->memory, .pad = in->memory_pad, .cache = cache});
+        x = after(l, t, x, read, y, i++);
     }
-    in = before(l, t, x, last_norm);
-    h = heed_ff_apply(&l->mlp, t, in);
-    return after(l, t, x, in, h, last_drop, last_norm);
-}
-
-heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
-                              heed_cache *cache) {
-    if (!heed__layer_given(l, t)) return NULL;
-    return apply(l, t, x, NULL, pad, NULL, NULL, cache);
-}
-
-heed_tensor *heed_block_rows_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
-                                   heed_tensor *rows, heed_tensor *pad) {
-    if (!heed__layer_given(l, t)) return NULL;
-    return apply(l, t, x, rows, pad, NULL, NULL, NULL);
-}
-
-heed_tensor *heed_decoder_block_apply(const heed_decoder_block *l, heed_tape *t, heed_tensor *x,
-                                      heed_tensor *pad, heed_tensor *memory,
-                                      heed_tensor *memory_pad, heed_cache *caches) {
-    if (!heed__layer_given(l, t)) return NULL;
-    return apply(l, t, x, NULL, pad, memory, memory_pad, caches);
+    read = before(l, t, x, i);
+    y = heed_ff_apply(&l->mlp, t, read);
+    return after(l, t, x, read, y, i);
 }
 
 /* ---- check cases ---- */
@@ -154,27 +129,27 @@ typedef struct {
 static void block_init(void *self, heed_store *s, const void *args) {
     const heed_block_args *a = args;
     block_case *l = self;
-    if (a->cross.heads) {
-        heed_decoder_block_init(&l->block, s, "block", *a);
+    heed_block_init(&l->block, s, "block", *a);
+    if (a->cross.heads)
         l->memory = heed_param(s, "memory", "normal:1", 3,
                                (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
-    } else
-        heed_block_init(&l->block, s, "block", *a);
 }
 
 /* The third token of the first row is padding. */
+static heed_block_inputs inputs_of(const block_case *l, heed_tape *t) {
+    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
+    return (heed_block_inputs){.pad = pad, .memory = l->memory, .memory_pad = pad};
+}
 static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const block_case *l = self;
-    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
-    if (!l->memory) return heed_block_apply(&l->block, t, x, pad, NULL);
-    return heed_decoder_block_apply(&l->block, t, x, pad, l->memory, pad, NULL);
+    heed_block_inputs in = inputs_of(l, t);
+    return heed_block_apply(&l->block, t, x, &in);
 }
-
 static heed_tensor *rows_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const block_case *l = self;
-    heed_tensor *pad = heed_ids(t, (int32_t[]){1, 1, 0, 1, 1, 1}, HEED_CASE_ROWS, HEED_CASE_LEN);
-    heed_tensor *rows = heed_input_ids(t, (int32_t[]){4, 0, 3}, 1, (int[]){3});
-    return heed_block_rows_apply(&l->block, t, x, rows, pad);
+    heed_block_inputs in = inputs_of(l, t);
+    in.rows = heed_input_ids(t, (int32_t[]){4, 0, 3}, 1, (int[]){3});
+    return heed_block_apply(&l->block, t, x, &in);
 }
 
 #define ATTENTION                                                                                  \

@@ -154,7 +154,7 @@ static void case_init(void *self, heed_store *s, const void *args) {
     }
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
-    return heed_mha_apply(self, t, x, x, NULL, NULL);
+    return heed_mha_apply(self, t, x, &(heed_mha_inputs){.memory = x});
 }
 
 #define CASE(name, ...)                                                                            \

@@ -45,8 +45,8 @@ static void backward(heed_node *n) {
     }
 }
 
-static const heed_op op = {"recompute", HEED_RECOMPUTE,         infer, NULL, backward,
-                           NULL,        sizeof(recompute_args), 14};
+static const heed_op op = {"recompute",           "xx?x?x?", infer, NULL, backward, NULL,
+                           sizeof(recompute_args)};
 
 heed_tensor *heed_recompute(heed_tape *t, heed_recomputed apply, const void *self,
                             heed_tensor *const in[HEED_RECOMPUTE]) {
@@ -64,7 +64,7 @@ heed_tensor *heed_recompute(heed_tape *t, heed_recomputed apply, const void *sel
 
 static heed_tensor *apply_block(const void *self, heed_tape *t,
                                 heed_tensor *const in[HEED_RECOMPUTE]) {
-    return heed_block_apply(self, t, in[0], in[1], NULL);
+    return heed_block_apply(self, t, in[0], &(heed_block_inputs){.pad = in[1]});
 }
 
 static void case_init(void *self, heed_store *s, const void *args) {

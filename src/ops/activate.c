@@ -1,10 +1,8 @@
 /* activate.c -- y = f(x) elementwise, where f is one of heed_act: heed/activations.h as ops. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }
-
 static bool infer_view(heed_node *n) {
-    return heed__accepts(n, "r") && heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
+    return heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
 static void forward(heed_node *n) {
@@ -35,13 +33,12 @@ static const heed_case cases[][5] = {HEED_ACTIVATIONS(CASES)};
 #define VIEW(act) ((act) == HEED_IDENTITY)
 #define OP(act, name, ...)                                                                         \
     {#name,                                                                                        \
-     1,                                                                                            \
-     VIEW(act) ? infer_view : infer,                                                               \
+     "r",                                                                                          \
+     VIEW(act) ? infer_view : NULL,                                                                \
      VIEW(act) ? NULL : forward,                                                                   \
      VIEW(act) ? heed_view_backward : backward,                                                    \
      cases[act],                                                                                   \
-     sizeof(heed_act),                                                                             \
-     0},
+     sizeof(heed_act)},
 /* In the order of heed_act. */
 const heed_op heed_ops_activate[] = {HEED_ACTIVATIONS(OP){0}};
 

@@ -1,6 +1,5 @@
 /* affine.c -- y = act(x W' + b): a dense layer in one pass over the output. With p = x W' + b and
  * gp = act'(p) gy: gx = gp W, gW = gp' x, gb = sum of the rows of gp. */
-#include "core/tape.h"
 #include "ops/shape.h"
 
 #include <limits.h>
@@ -8,7 +7,6 @@
 enum { X, W, B };
 
 static bool infer(heed_node *n) {
-    if (!heed__accepts(n, "r")) return false;
     const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B];
     if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
     if (w->dims != 2) return heed__bad_shapes(n, X, W, "the weight needs 2 dims, (out,in)");
@@ -156,7 +154,7 @@ static const heed_case cases[] = {{.shapes = "3x5 4x5 4", ARGS(HEED_IDENTITY)},
                                   HEED_ACTIVATIONS(CASE){0}};
 
 const heed_op heed_ops_affine[] = {
-    {"affine", 3, infer, forward, backward, cases, sizeof(heed_act), 1u << B}, {0}};
+    {"affine", "rrr?", infer, forward, backward, cases, sizeof(heed_act)}, {0}};
 
 heed_tensor *heed_affine_act(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,
                              heed_act act) {

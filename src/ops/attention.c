@@ -7,12 +7,13 @@
 #include "ops/shape.h"
 #include <math.h>
 
-/* The ops differ in how q, k and v are passed: inputs q k v bias pad, q kv bias pad, or qkv bias
- * pad. */
+enum { Q, K, V, BIAS, PAD };
+
+/* Where q, k and v are: their inputs, first elements, and distances between tokens. Without an
+ * input v, k holds both, and without k, q holds all three. */
 typedef struct {
     int input[3];
-    size_t offset[3], stride[3]; /* first element and distance between tokens, of q k v */
-    int bias, pad;
+    size_t offset[3], stride[3];
 } layout;
 
 static int kv_heads(const heed_attention_args *a) { return a->kv_heads ? a->kv_heads : a->heads; }
@@ -22,10 +23,9 @@ static layout layout_of(const heed_node *n) {
     size_t queries = (size_t)a->heads * (size_t)a->key;
     size_t keys = (size_t)kv_heads(a) * (size_t)a->key;
     size_t values = (size_t)kv_heads(a) * (size_t)a->value, all = queries + keys + values;
-    if (n->inputs == 5) return (layout){{0, 1, 2}, {0}, {queries, keys, values}, 3, 4};
-    if (n->inputs == 4)
-        return (layout){{0, 1, 1}, {0, 0, keys}, {queries, keys + values, keys + values}, 2, 3};
-    return (layout){{0}, {0, queries, queries + keys}, {all, all, all}, 1, 2};
+    if (n->in[V]) return (layout){{Q, K, V}, {0}, {queries, keys, values}};
+    if (n->in[K]) return (layout){{Q, K, K}, {0, 0, keys}, {queries, keys + values, keys + values}};
+    return (layout){{0}, {0, queries, queries + keys}, {all, all, all}};
 }
 
 /* ---- shapes ---- */
@@ -41,33 +41,30 @@ static bool check_args(heed_node *n) {
                           a->kv_heads);
     if (!(a->dropout >= 0 && a->dropout < 1))
         return heed_wrong(n, "the dropout %g is not in [0, 1)", (double)a->dropout);
-    return true;
+    return n->in[K] || !n->in[V] || heed_wrong(n, "there are values, but no keys");
 }
 
-static bool check_extras(heed_node *n, const layout *l, int batch, int tq, int tk) {
+static bool check_extras(heed_node *n, int batch, int tq, int tk) {
     const heed_attention_args *a = n->args;
-    const heed_tensor *bias = n->in[l->bias], *pad = n->in[l->pad];
+    const heed_tensor *bias = n->in[BIAS], *pad = n->in[PAD];
     if (bias && (bias->dims != 4 || (bias->shape[0] != 1 && bias->shape[0] != batch) ||
                  (bias->shape[1] != 1 && bias->shape[1] != a->heads) || bias->shape[2] != tq ||
                  bias->shape[3] != tk))
-        return heed__bad_shape(n, l->bias, "the score bias is not (1|%d,1|%d,%d,%d)", batch,
-                               a->heads, tq, tk);
+        return heed__bad_shape(n, BIAS, "the score bias is not (1|%d,1|%d,%d,%d)", batch, a->heads,
+                               tq, tk);
     if (pad && (pad->dims != 2 || pad->shape[0] != batch || pad->shape[1] != tk))
-        return heed__bad_shape(n, l->pad, "the padding mask is not (%d,%d)", batch, tk);
+        return heed__bad_shape(n, PAD, "the padding mask is not (%d,%d)", batch, tk);
     return true;
 }
 
 static bool check_parts(heed_node *n, const layout *l) {
-    static const char *const names[][3] = {
-        {"qkv", "qkv", "qkv"}, {"q", "kv", "kv"}, {"q", "k", "v"}};
+    const char *const names[] = {n->in[K] ? "q" : "qkv", n->in[V] ? "k" : "kv", "v"};
     const heed_attention_args *a = n->args;
-    for (int i = 0; i < 3; i++) {
-        const heed_tensor *x = n->in[l->input[i]];
+    for (int i = 0; i < 3 && n->in[i]; i++) {
+        const heed_tensor *x = n->in[i];
         if (x->dims != 3 || (size_t)x->shape[2] != l->stride[i])
-            return heed__bad_shape(n, l->input[i], "%s is not (B,T,%zu): %d heads of %d and %d",
-                                   names[n->inputs - 3][i], l->stride[i],
-                                   n->inputs == 3 || i == 0 ? a->heads : kv_heads(a), a->key,
-                                   a->value);
+            return heed__bad_shape(n, i, "%s is not (B,T,%zu): %d heads of %d and %d", names[i],
+                                   l->stride[i], i ? kv_heads(a) : a->heads, a->key, a->value);
     }
     const heed_tensor *q = n->in[l->input[0]], *k = n->in[l->input[1]], *v = n->in[l->input[2]];
     if (q->shape[0] != k->shape[0]) return heed__bad_shapes(n, 0, 1, "the batches differ");
@@ -88,7 +85,7 @@ static heed_attention_job job_of(const heed_node *n) {
     const heed_attention_args *a = n->args;
     layout l = layout_of(n);
     const heed_tensor *q = n->in[l.input[0]], *k = n->in[l.input[1]], *v = n->in[l.input[2]];
-    const heed_tensor *bias = n->in[l.bias], *pad = n->in[l.pad];
+    const heed_tensor *bias = n->in[BIAS], *pad = n->in[PAD];
     size_t square = (size_t)q->shape[1] * (size_t)k->shape[1];
     heed_attention_job j = {.batch = q->shape[0],
                             .heads = a->heads,
@@ -155,12 +152,11 @@ static void split_heads(const heed_tensor *like, heed_real *to, const heed_real 
 
 static bool infer(heed_node *n) {
     const heed_attention_args *a = n->args;
-    static const char *const kinds[] = {"rri", "rrri", "rrrri"};
-    if (!heed__accepts(n, kinds[n->inputs - 3]) || !check_args(n)) return false;
+    if (!check_args(n)) return false;
     layout l = layout_of(n);
     if (!check_parts(n, &l)) return false;
-    int batch = n->in[0]->shape[0], tq = n->in[0]->shape[1], tk = n->in[l.input[1]]->shape[1];
-    if (!check_extras(n, &l, batch, tq, tk) || !keep_probed(n, batch, tq, tk)) return false;
+    int batch = n->in[Q]->shape[0], tq = n->in[Q]->shape[1], tk = n->in[l.input[K]]->shape[1];
+    if (!check_extras(n, batch, tq, tk) || !keep_probed(n, batch, tq, tk)) return false;
     return heed_out(n, 3, (int[]){batch, tq, a->heads * a->value});
 }
 
@@ -202,7 +198,7 @@ static void hand_on(heed_node *n, const layout *l, heed_real *const target[3],
         if (part && part->g)
             split_heads(part, part->g, target[l->input[p]] + l->offset[p], l->stride[p]);
     }
-    for (int i = 0; i < l->bias; i++) {
+    for (int i = 0; i < BIAS; i++) {
         heed_real *g = apart[i] ? heed_grad(n, i) : NULL;
         if (g) n->k->axpy(n->k, g, target[i], 1, n->in[i]->size);
     }
@@ -213,13 +209,13 @@ static void backward(heed_node *n) {
     layout l = layout_of(n);
     heed_real *target[3] = {NULL};
     bool apart[3] = {false}, old[3] = {false};
-    for (int i = 0; i < l.bias; i++) {
+    for (int i = 0; i < BIAS && n->in[i]; i++) {
         target[i] = grad_target(n, &l, i, &apart[i], &old[i]);
         if (apart[i] && !target[i]) return;
     }
     /* If all arrays are new, they are distinct, and the kernel writes every element. */
     bool write = n->y->size > 0 && !old[0] && !old[1] && !old[2];
-    for (int i = 0; i < l.bias && !write; i++)
+    for (int i = 0; i < BIAS && !write; i++)
         if (target[i] && !old[i]) n->k->fill(n->k, target[i], 0, n->in[i]->size);
     for (int p = 0; p < 3; p++) j.add[p] = !write;
     heed_real **part[] = {&j.gq, &j.gk, &j.gv};
@@ -227,7 +223,7 @@ static void backward(heed_node *n) {
         if (target[l.input[p]]) *part[p] = target[l.input[p]] + l.offset[p];
     const heed_tensor *weights = kept(n, "weights"), *scores = kept(n, "scores");
     j.gy = n->y->g;
-    j.gbias = heed_grad(n, l.bias);
+    j.gbias = heed_grad(n, BIAS);
     j.gweights = weights ? weights->g : NULL;
     j.gscores = scores ? scores->g : NULL;
     size_t bytes = n->k->attention_scratch(n->k, &j, true);
@@ -274,46 +270,122 @@ static const heed_case cases[] = {
      .fixed = 1u << 2},
     {0}};
 static const heed_case cross_cases[] = {
-    {.shapes = "1x1x1 1x1x2 - -", .args = ARGS(1, 1, 1, PLAIN)},
-    {.shapes = "2x3x4 2x5x10 2x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
-    {.shapes = "2x3x4 2x5x6 - -", .args = ARGS(2, 2, 1, CAUSAL, HALF)},
-    {.shapes = "2x0x4 2x5x10 - -", .args = ARGS(2, 2, 3, PLAIN)},
-    {.shapes = "2x3x8 2x5x10 - m2x5", .args = ARGS(4, 2, 3, SHARED(2))},
+    {.shapes = "1x1x1 1x1x2 - - -", .args = ARGS(1, 1, 1, PLAIN)},
+    {.shapes = "2x3x4 2x5x10 - 2x2x3x5 m2x5", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x4 2x5x6 - - -", .args = ARGS(2, 2, 1, CAUSAL, HALF)},
+    {.shapes = "2x0x4 2x5x10 - - -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x3x8 2x5x10 - - m2x5", .args = ARGS(4, 2, 3, SHARED(2))},
     {0}};
 static const heed_case self_cases[] = {
-    {.shapes = "1x1x3 - -", .args = ARGS(1, 1, 1, PLAIN)},
-    {.shapes = "2x3x14 - -", .args = ARGS(2, 2, 3, PLAIN)},
-    {.shapes = "2x5x10 - m2x5", .args = ARGS(2, 2, 1, CAUSAL)},
-    {.shapes = "2x5x14 1x2x5x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
-    {.shapes = "2x5x14 2x1x5x5 m2x5", .args = ARGS(2, 2, 3, HALF)},
-    {.shapes = "1x17x24 - -", .args = ARGS(2, 4, 4, CAUSAL)},
-    {.shapes = "2x5x18 1x4x5x5 m2x5", .args = ARGS(4, 2, 3, SHARED(2), CAUSAL)},
+    {.shapes = "1x1x3 - - - -", .args = ARGS(1, 1, 1, PLAIN)},
+    {.shapes = "2x3x14 - - - -", .args = ARGS(2, 2, 3, PLAIN)},
+    {.shapes = "2x5x10 - - - m2x5", .args = ARGS(2, 2, 1, CAUSAL)},
+    {.shapes = "2x5x14 - - 1x2x5x5 -", .args = ARGS(2, 2, 3, CAUSAL)},
+    {.shapes = "2x5x14 - - 2x1x5x5 m2x5", .args = ARGS(2, 2, 3, HALF)},
+    {.shapes = "1x17x24 - - - -", .args = ARGS(2, 4, 4, CAUSAL)},
+    {.shapes = "2x5x18 - - 1x4x5x5 m2x5", .args = ARGS(4, 2, 3, SHARED(2), CAUSAL)},
     {0}};
 
 const heed_op heed_ops_attention[] = {
-    {"attention", 5, infer, forward, backward, cases, sizeof(heed_attention_args), 3u << 3},
-    {"cross_attention", 4, infer, forward, backward, cross_cases, sizeof(heed_attention_args),
-     3u << 2},
-    {"self_attention", 3, infer, forward, backward, self_cases, sizeof(heed_attention_args),
-     3u << 1},
+    {"attention", "rrrr?i?", infer, forward, backward, cases, sizeof(heed_attention_args)},
+    {"cross_attention", "rrr?r?i?", infer, forward, backward, cross_cases,
+     sizeof(heed_attention_args)},
+    {"self_attention", "rr?r?r?i?", infer, forward, backward, self_cases,
+     sizeof(heed_attention_args)},
     {0}};
 
-/* Missing arguments are treated as zero heads, which the shape rule rejects. */
-static const heed_attention_args nothing = {0};
+/* ---- attention composed of other ops, all under the name set by heed_at ---- */
 
+static const int by_head[] = {0, 2, 1, 3};
+
+/* (B,T,h c) -> (B,h,T,c) */
+static heed_tensor *by_heads(heed_tape *t, const char *name, heed_tensor *x, int heads, int width,
+                             const char *value) {
+    if (!x) return NULL;
+    int shape[] = {x->shape[0], x->shape[1], heads, width};
+    heed_tensor *y = heed_reshape(heed_at(t, name), x, 4, shape);
+    y = heed_permute(heed_at(t, name), y, by_head);
+    return heed_note(heed_at(t, name), y, value);
+}
+
+/* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk); NULL: every query sees every key. */
+static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_tensor *pad,
+                         bool causal) {
+    if (!scores || (!pad && !causal)) return NULL;
+    int batch = pad ? scores->shape[0] : 1, tq = scores->shape[2], tk = scores->shape[3];
+    heed_tensor *mask = heed_input(t, NULL, 4, (int[]){batch, 1, tq, tk});
+    if (!mask) return NULL;
+    int32_t *m = mask->i = (void *)mask->x; /* a real is at least as large */
+    mask->x = NULL;
+    for (int b = 0; b < batch; b++)
+        for (int i = 0; i < tq; i++)
+            for (int j = 0; j < tk; j++)
+                *m++ = (!causal || j <= i + tk - tq) && (!pad || pad->i[b * tk + j]);
+    return mask;
+}
+
+/* (B,h,T,c) <-> (B,g,h/g T,c), a view: the queries of heads that share keys are the rows of one
+ * matrix. Without sharing, x. */
+static heed_tensor *regroup(heed_tape *t, const char *name, heed_tensor *x, int from, int to) {
+    if (!x || from == to) return x;
+    int shape[] = {x->shape[0], to, x->shape[2] * from / to, x->shape[3]};
+    return heed_reshape(heed_at(t, name), x, 4, shape);
+}
+
+/* What is wrong with the inputs; NULL: nothing. */
+static const char *problem(heed_tensor *const qkv[3], const heed_tensor *pad,
+                           const heed_attention_args *a) {
+    for (int i = 0; i < 3; i++)
+        if (qkv[i] && qkv[i]->dims != 3) return "q, k or v is not (B,T,width)";
+    if (!qkv[Q] || (qkv[V] && !qkv[K])) return "q, k or v is NULL";
+    if (a->heads < 1 || a->key < 1 || a->value < 1) return "0 heads, or heads of width 0";
+    if (a->kv_heads < 0 || a->heads % kv_heads(a))
+        return "the heads do not share the heads of keys and values equally";
+    const int *keys = qkv[qkv[K] ? K : Q]->shape;
+    if (pad && (!pad->i || pad->dims != 2 || pad->shape[0] != keys[0] || pad->shape[1] != keys[1]))
+        return "the padding mask is not (B,Tk)";
+    return NULL;
+}
+
+static heed_tensor *composed(heed_tape *t, heed_tensor *x[3], heed_tensor *score_bias,
+                             heed_tensor *pad, const heed_attention_args *a) {
+    const char *name = heed_take_name(t), *wrong = problem(x, pad, a);
+    if (wrong) heed__fail_at(heed_tape_ctx(t), HEED_USAGE, "attention", name, "%s", wrong);
+    if (wrong) return NULL;
+    static const char *const values[] = {"q", "k", "v"};
+    heed_real beta = a->has_beta ? a->beta : (heed_real)(1 / sqrt(a->key));
+    int shape[] = {x[Q]->shape[0], x[Q]->shape[1], a->heads * a->value};
+    int heads = a->heads, shared = kv_heads(a), width[] = {a->key, a->key, a->value};
+    heed_tensor *stack = x[V] ? NULL : x[K] ? x[K] : x[Q];
+    for (int i = x[K] ? K : Q, from = 0; stack && i < 3; i++) {
+        int columns = (i == Q ? heads : shared) * width[i];
+        x[i] = heed_slice(t, stack, 2, from, columns);
+        from += columns;
+    }
+    for (int i = 0; i < 3; i++)
+        x[i] = by_heads(t, name, x[i], i == Q ? heads : shared, width[i], values[i]);
+    heed_tensor *s = heed_matmul_nt(heed_at(t, name), regroup(t, name, x[Q], heads, shared), x[K]);
+    s = regroup(t, name, s, shared, heads);
+    s = heed_scale(heed_at(t, name), s, beta, 0);
+    if (score_bias) s = heed_add(heed_at(t, name), s, score_bias);
+    s = heed_note(heed_at(t, name), s, "scores");
+    heed_tensor *mask = seen(t, s, pad, a->causal);
+    heed_tensor *w = a->hard ? heed_hardmax(heed_at(t, name), s, 1, mask)
+                             : heed_softmax(heed_at(t, name), s, 1, mask);
+    w = heed_note(heed_at(t, name), w, "weights");
+    w = heed_dropout(heed_at(t, name), w, a->dropout);
+    heed_tensor *y = heed_matmul(heed_at(t, name), regroup(t, name, w, heads, shared), x[V]);
+    y = regroup(t, name, y, shared, heads);
+    y = heed_permute(heed_at(t, name), y, by_head);
+    return heed_reshape(heed_at(t, name), y, 3, shape);
+}
+
+/* Missing arguments are treated as zero heads, which the shape rule rejects. */
 heed_tensor *heed_attention(heed_tape *t, heed_tensor *q, heed_tensor *k, heed_tensor *v,
                             heed_tensor *score_bias, heed_tensor *pad,
-                            const heed_attention_args *args) {
-    return heed_push(t, &heed_ops_attention[0], args ? args : &nothing, q, k, v, score_bias, pad);
-}
-
-heed_tensor *heed_cross_attention(heed_tape *t, heed_tensor *q, heed_tensor *kv,
-                                  heed_tensor *score_bias, heed_tensor *pad,
-                                  const heed_attention_args *args) {
-    return heed_push(t, &heed_ops_attention[1], args ? args : &nothing, q, kv, score_bias, pad);
-}
-
-heed_tensor *heed_self_attention(heed_tape *t, heed_tensor *qkv, heed_tensor *score_bias,
-                                 heed_tensor *pad, const heed_attention_args *args) {
-    return heed_push(t, &heed_ops_attention[2], args ? args : &nothing, qkv, score_bias, pad);
+                            const heed_attention_args *a) {
+    static const heed_attention_args nothing = {0};
+    if (!a) a = &nothing;
+    if (a->explicit_path) return composed(t, (heed_tensor *[]){q, k, v}, score_bias, pad, a);
+    return heed_push(t, &heed_ops_attention[v ? 0 : k ? 1 : 2], a, q, k, v, score_bias, pad);
 }

@@ -61,9 +61,8 @@ static const heed_case cases[] = {CASE("6x3 3 3 3 3", usual, false),
                                   CASE("2x3x4 - - 4 4", wide, true),
                                   {0}};
 
-const heed_op heed_ops_batch_norm[] = {{"batch_norm", 5, infer, forward, backward, cases,
-                                        sizeof(heed__batch_norm_args), 1u << GAIN | 1u << BIAS},
-                                       {0}};
+const heed_op heed_ops_batch_norm[] = {
+    {"batch_norm", "rr?r?rr", infer, forward, backward, cases, sizeof(heed__batch_norm_args)}, {0}};
 
 heed_tensor *heed_batch_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_tensor *mean, heed_tensor *var, heed_real eps,

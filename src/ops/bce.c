@@ -5,7 +5,6 @@
 enum { X, Y };
 
 static bool infer(heed_node *n) {
-    if (!heed__accepts(n, "r")) return false;
     if (!heed_same_shape(n->in[X], n->in[Y]))
         return heed__bad_shapes(n, X, Y, "logits and targets differ in shape");
     return heed_out(n, 0, NULL);
@@ -55,7 +54,7 @@ static const heed_case cases[] = {{.shapes = "s s", .lo = 0.1f, .hi = 0.9f},
                                   {.shapes = "7 7", .lo = -9, .hi = 9, .fixed = 1u << 1},
                                   {0}};
 
-const heed_op heed_ops_bce[] = {{"bce", 2, infer, forward, backward, cases, 0, 0}, {0}};
+const heed_op heed_ops_bce[] = {{"bce", "rr", infer, forward, backward, cases, 0}, {0}};
 
 heed_tensor *heed_bce(heed_tape *t, heed_tensor *logits, heed_tensor *targets) {
     return heed_push(t, heed_ops_bce, NULL, logits, targets);

@@ -1,9 +1,6 @@
 /* binary.c -- a + b, a - b, a b, a / b, elementwise; broadcasts as NumPy does. d(a b) = b da + a
  * db; d(a / b) = da / b - a / b^2 db. */
-#include "core/tape.h"
 #include "ops/shape.h"
-
-static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed__out_broadcast(n); }
 
 static heed_walk walk_of(const heed_node *n) {
     heed_walk w;
@@ -80,11 +77,12 @@ static const heed_case quotients[] = {{.shapes = "s s", .lo = 0.5f, .hi = 2},
                                       {.shapes = "1x3x1x5 2x1x4x1", .lo = 0.5f, .hi = 2},
                                       {0}};
 
-const heed_op heed_ops_binary[] = {{"add", 2, infer, add, add_back, cases, 0, 0},
-                                   {"sub", 2, infer, sub, sub_back, cases, 0, 0},
-                                   {"mul", 2, infer, mul, mul_back, cases, 0, 0},
-                                   {"div", 2, infer, divide, divide_back, quotients, 0, 0},
-                                   {0}};
+const heed_op heed_ops_binary[] = {
+    {"add", "rr", heed__out_broadcast, add, add_back, cases, 0},
+    {"sub", "rr", heed__out_broadcast, sub, sub_back, cases, 0},
+    {"mul", "rr", heed__out_broadcast, mul, mul_back, cases, 0},
+    {"div", "rr", heed__out_broadcast, divide, divide_back, quotients, 0},
+    {0}};
 
 heed_tensor *heed_add(heed_tape *t, heed_tensor *a, heed_tensor *b) {
     return heed_push(t, &heed_ops_binary[HEED_BIN_ADD], NULL, a, b);

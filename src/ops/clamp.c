@@ -6,7 +6,7 @@ static bool infer(heed_node *n) {
     const heed__clamp_args *r = n->args;
     if (!(r->lo <= r->hi))
         return heed_wrong(n, "lo %g is above hi %g", (double)r->lo, (double)r->hi);
-    return heed__accepts(n, "r") && heed_out_like(n, 0);
+    return heed_out_like(n, 0);
 }
 
 static void forward(heed_node *n) {
@@ -32,7 +32,7 @@ static const heed_case cases[] = {
     {0}};
 
 const heed_op heed_ops_clamp[] = {
-    {"clamp", 1, infer, forward, backward, cases, sizeof(heed__clamp_args), 0}, {0}};
+    {"clamp", "r", infer, forward, backward, cases, sizeof(heed__clamp_args)}, {0}};
 
 heed_tensor *heed_clamp(heed_tape *t, heed_tensor *x, heed_real lo, heed_real hi) {
     return heed_push(t, heed_ops_clamp, &(heed__clamp_args){lo, hi}, x);

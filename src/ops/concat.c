@@ -5,7 +5,7 @@ static bool infer(heed_node *n) {
     const int *dim = n->args;
     int axis, shape[HEED_DIMS];
     if (n->inputs < 1) return heed_wrong(n, "the list is empty");
-    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
+    if (!heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     for (int i = 1; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
@@ -46,7 +46,7 @@ static const heed_case cases[] = {{.shapes = "3 1 2", .args = &first},
                                   {.shapes = "3x5", .args = &last},
                                   {0}};
 
-const heed_op heed_ops_concat[] = {{"concat", -1, infer, forward, backward, cases, sizeof(int), 0},
+const heed_op heed_ops_concat[] = {{"concat", "r*", infer, forward, backward, cases, sizeof(int)},
                                    {0}};
 
 heed_tensor *heed_concat(heed_tape *t, int dim, int count, heed_tensor *const *x) {

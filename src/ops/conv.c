@@ -2,7 +2,6 @@
  * s - p + u d, j s - p + v d, c] w[o,c,u,v]. The transpose maps y's positions back to x's with the
  * same weights: <conv x, y> = <x, transposed y>, so each is the other's gradient. LeCun et al.
  * 1989; Zeiler et al. 2010. */
-#include "core/tape.h"
 #include "ops/shape.h"
 
 enum { X, W, B };
@@ -37,7 +36,7 @@ static bool check_weight(heed_node *n, int from, int to, int bias) {
 }
 
 static bool check_dims(heed_node *n) {
-    if (!heed__accepts(n, "r") || !check_args(n)) return false;
+    if (!check_args(n)) return false;
     if (n->in[X]->dims != 4) return heed__bad_shape(n, X, "x needs 4 dims, (B,H,W,C)");
     return n->in[W]->dims == 4 || heed__bad_shapes(n, X, W, "the weight needs 4 dims, (O,C,kh,kw)");
 }
@@ -197,9 +196,9 @@ static const heed_case transposed_cases[] = {{.shapes = "2x3x4x3 3x4x3x3 4", .ar
                                              {0}};
 
 const heed_op heed_ops_conv[] = {
-    {"conv2d", 3, infer, forward, backward, cases, sizeof(heed_conv_args), 1u << B},
-    {"conv2d_transposed", 3, infer_transposed, forward_transposed, backward_transposed,
-     transposed_cases, sizeof(heed_conv_args), 1u << B},
+    {"conv2d", "rrr?", infer, forward, backward, cases, sizeof(heed_conv_args)},
+    {"conv2d_transposed", "rrr?", infer_transposed, forward_transposed, backward_transposed,
+     transposed_cases, sizeof(heed_conv_args)},
     {0}};
 
 /* Replaces 0 in stride, dilation and groups by 1. */

@@ -2,7 +2,6 @@
  * as a view. Srivastava et al. 2014, sec. 10, inverted. 16 bits of the node's random stream decide
  * on an element, so both p are rounded to 1/65536; a bit per element is kept for backward.
  * dropout_add adds x to another tensor. */
-#include "core/tape.h"
 #include "ops/shape.h"
 
 static bool drops(const heed_node *n) {
@@ -12,8 +11,7 @@ static bool drops(const heed_node *n) {
 
 static bool check(heed_node *n) {
     const heed_real *p = n->args;
-    if (*p >= 0 && *p < 1) return heed__accepts(n, "r");
-    return heed_wrong(n, "the probability %g is not in [0, 1)", (double)*p);
+    return (*p >= 0 && *p < 1) || heed_wrong(n, "the probability %g is not in [0, 1)", (double)*p);
 }
 
 static bool infer(heed_node *n) {
@@ -85,8 +83,8 @@ static const heed_case sums[] = {{.shapes = "7x9 7x9", .args = &half},
                                  {0}};
 
 const heed_op heed_ops_dropout[] = {
-    {"dropout", 1, infer, forward, backward, cases, sizeof(heed_real), 0},
-    {"dropout_add", 2, infer_add, forward_add, backward_add, sums, sizeof(heed_real), 0},
+    {"dropout", "r", infer, forward, backward, cases, sizeof(heed_real)},
+    {"dropout_add", "rr", infer_add, forward_add, backward_add, sums, sizeof(heed_real)},
     {0}};
 
 heed_tensor *heed_dropout(heed_tape *t, heed_tensor *x, heed_real p) {

@@ -6,7 +6,6 @@ enum { TABLE, IDS };
 
 static bool infer(heed_node *n) {
     const heed_tensor *table = n->in[TABLE], *ids = n->in[IDS];
-    if (!heed__accepts(n, "ri")) return false;
     if (table->dims < 1 || ids->dims >= HEED_DIMS)
         return heed__bad_shapes(n, TABLE, IDS, "expected rows (N,d) and at most %d dims of indices",
                                 HEED_DIMS - 1);
@@ -47,8 +46,8 @@ static const heed_case gather_cases[] = {{.shapes = "5x3 i4:5"},
                                          {.shapes = "4 i3:1"},
                                          {0}};
 
-const heed_op heed_ops_embed[] = {{"embed", 2, infer_embed, forward, backward, cases, 0, 0},
-                                  {"gather", 2, infer, forward, backward, gather_cases, 0, 0},
+const heed_op heed_ops_embed[] = {{"embed", "ri", infer_embed, forward, backward, cases, 0},
+                                  {"gather", "ri", infer, forward, backward, gather_cases, 0},
                                   {0}};
 
 heed_tensor *heed_embed(heed_tape *t, heed_tensor *table, heed_tensor *ids) {

@@ -46,9 +46,8 @@ static const heed_case cases[] = {{.shapes = "3x5 5 5", .args = &bert},
                                   {.shapes = "2x2x3x4 4 4", .args = &wide},
                                   {0}};
 
-const heed_op heed_ops_layer_norm[] = {{"layer_norm", 3, heed__infer_norm, forward, backward, cases,
-                                        sizeof(heed_real), 1u << GAIN | 1u << BIAS},
-                                       {0}};
+const heed_op heed_ops_layer_norm[] = {
+    {"layer_norm", "rr?r?", heed__infer_norm, forward, backward, cases, sizeof(heed_real)}, {0}};
 
 heed_tensor *heed_layer_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_tensor *bias,
                              heed_real eps) {

@@ -9,7 +9,6 @@ enum { W, A, B };
 static bool infer(heed_node *n) {
     const heed__lora_args *p = n->args;
     const heed_tensor *w = n->in[W], *a = n->in[A], *b = n->in[B];
-    if (!heed__accepts(n, "r")) return false;
     if (w->dims < 2) return heed__bad_shape(n, W, "the weight needs at least 2 dims, (out,in)");
     if (a->dims != 2 || (size_t)a->shape[1] != heed_extent(w, 1, w->dims))
         return heed__bad_shapes(n, W, A, "A is not (rank,%zu)", heed_extent(w, 1, w->dims));
@@ -91,7 +90,7 @@ static const heed_case cases[] = {{.shapes = "4x5 2x5 4x2", .args = &all},
                                   {0}};
 
 const heed_op heed_ops_lora[] = {
-    {"lora", 3, infer, forward, backward, cases, sizeof(heed__lora_args), 0}, {0}};
+    {"lora", "rrr", infer, forward, backward, cases, sizeof(heed__lora_args)}, {0}};
 
 heed_tensor *heed_lora(heed_tape *t, heed_tensor *w, heed_tensor *a, heed_tensor *b, int from,
                        heed_real scale) {

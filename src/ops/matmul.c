@@ -52,7 +52,6 @@ static void product(const heed_node *n, side c, side a, side b, int batch, bool 
 }
 
 static bool infer(heed_node *n, bool ta, bool tb) {
-    if (!heed__accepts(n, "r")) return false;
     const heed_tensor *a = n->in[0], *b = n->in[1];
     if (a->dims < 2 || b->dims < 2) return heed__bad_shapes(n, 0, 1, "both need at least 2 dims");
     int inner_a = heed__from_last(a, ta), inner_b = heed__from_last(b, !tb);
@@ -120,9 +119,9 @@ static const heed_case tn[] = {
     {.shapes = "9x17 9x33"},   {.shapes = "2x5x3 2x5x4"}, {.shapes = "2x3x5x4 2x3x5x2"},
     {.shapes = "2x3x5x4 5x2"}, {.shapes = "4x3 2x4x5"},   {0}};
 
-const heed_op heed_ops_matmul[] = {{"matmul", 2, infer_nn, forward_nn, backward_nn, nn, 0, 0},
-                                   {"matmul_nt", 2, infer_nt, forward_nt, backward_nt, nt, 0, 0},
-                                   {"matmul_tn", 2, infer_tn, forward_tn, backward_tn, tn, 0, 0},
+const heed_op heed_ops_matmul[] = {{"matmul", "rr", infer_nn, forward_nn, backward_nn, nn, 0},
+                                   {"matmul_nt", "rr", infer_nt, forward_nt, backward_nt, nt, 0},
+                                   {"matmul_tn", "rr", infer_tn, forward_tn, backward_tn, tn, 0},
                                    {0}};
 
 heed_tensor *heed_matmul(heed_tape *t, heed_tensor *a, heed_tensor *b) {

@@ -2,7 +2,6 @@
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) {
-    if (!heed__accepts(n, "r")) return false;
     if (!heed_same_shape(n->in[0], n->in[1])) return heed__bad_shapes(n, 0, 1, "the shapes differ");
     return heed_out(n, 0, NULL);
 }
@@ -34,7 +33,7 @@ static const heed_case cases[] = {{.shapes = "s s"},
                                   {.shapes = "2x3x4x5 2x3x4x5"},
                                   {0}};
 
-const heed_op heed_ops_mse[] = {{"mse", 2, infer, forward, backward, cases, 0, 0}, {0}};
+const heed_op heed_ops_mse[] = {{"mse", "rr", infer, forward, backward, cases, 0}, {0}};
 
 heed_tensor *heed_mse(heed_tape *t, heed_tensor *a, heed_tensor *b) {
     return heed_push(t, heed_ops_mse, NULL, a, b);

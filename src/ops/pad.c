@@ -5,7 +5,7 @@
 static bool infer(heed_node *n) {
     const heed__pad_args *a = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__axis(n, a->dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     int capacity = INT32_MAX - shape[axis];
     if (a->before < 0 || a->after < 0 || a->before > capacity || a->after > capacity - a->before)
@@ -42,7 +42,7 @@ static const heed_case cases[] = {
     {.shapes = "2x3x4x5", .args = &inner}, {0}};
 
 const heed_op heed_ops_pad[] = {
-    {"pad", 1, infer, forward, backward, cases, sizeof(heed__pad_args), 0}, {0}};
+    {"pad", "r", infer, forward, backward, cases, sizeof(heed__pad_args)}, {0}};
 
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value) {

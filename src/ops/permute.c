@@ -7,7 +7,6 @@ static bool infer(heed_node *n) {
     const heed_tensor *x = n->in[0];
     int shape[HEED_DIMS];
     unsigned seen = 0;
-    if (!heed__accepts(n, "r")) return false;
     for (int i = 0; i < x->dims; i++) {
         if (order[i] < 0 || order[i] >= x->dims || (seen >> order[i] & 1u))
             return heed__bad_shape(n, 0, "order[%d] = %d: expected each of 0 .. %d once", i,
@@ -55,7 +54,7 @@ static const heed_case cases[] = {{.shapes = "s", .args = &same},
                                   {0}};
 
 const heed_op heed_ops_permute[] = {
-    {"permute", 1, infer, forward, backward, cases, sizeof(heed__permute_args), 0}, {0}};
+    {"permute", "r", infer, forward, backward, cases, sizeof(heed__permute_args)}, {0}};
 
 heed_tensor *heed_permute(heed_tape *t, heed_tensor *x, const int *order) {
     heed__permute_args a = {{0}};

@@ -28,7 +28,7 @@ static bool fits(heed_node *n) {
 static bool infer(heed_node *n) {
     const heed_pool_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed__accepts(n, "r") || !check_args(n)) return false;
+    if (!check_args(n)) return false;
     if (x->dims != 4) return heed__bad_shape(n, 0, "x needs 4 dims, (B,H,W,C)");
     if (!fits(n)) return false;
     int shape[4] = {x->shape[0], 0, 0, x->shape[3]};
@@ -88,7 +88,6 @@ static void avg_back(heed_node *n) {
 
 static bool infer_global(heed_node *n) {
     const heed_tensor *x = n->in[0];
-    if (!heed__accepts(n, "r")) return false;
     if (x->dims != 4) return heed__bad_shape(n, 0, "x needs 4 dims, (B,H,W,C)");
     if (!x->shape[1] || !x->shape[2]) return heed__bad_shape(n, 0, "there are no pixels");
     if (!fits(n)) return false;
@@ -113,9 +112,9 @@ static const heed_case global_cases[] = {
     {.shapes = "2x3x4x5"}, {.shapes = "1x1x1x1"}, {.shapes = "3x2x2x17"}, {0}};
 
 const heed_op heed_ops_pool[] = {
-    {"max_pool", 1, infer_max, max, max_back, max_cases, sizeof(heed_pool_args), 0},
-    {"avg_pool", 1, infer, avg, avg_back, avg_cases, sizeof(heed_pool_args), 0},
-    {"global_pool", 1, infer_global, avg, avg_back, global_cases, 0, 0},
+    {"max_pool", "r", infer_max, max, max_back, max_cases, sizeof(heed_pool_args)},
+    {"avg_pool", "r", infer, avg, avg_back, avg_cases, sizeof(heed_pool_args)},
+    {"global_pool", "r", infer_global, avg, avg_back, global_cases, 0},
     {0}};
 
 static heed_tensor *pooled(heed_tape *t, const heed_op *op, heed_tensor *x,

@@ -10,7 +10,6 @@ enum { X, W, B, STATE, PAD };
 static bool infer(heed_node *n) {
     const heed_recurrent_args *a = n->args;
     const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B], *pad = n->in[PAD];
-    if (!heed__accepts(n, "rrrri")) return false;
     if (x->dims != 3) return heed__bad_shape(n, X, "the gates need 3 dims, (B,T,gates)");
     if (w->dims != 2 || w->shape[0] != w->shape[1] * heed__cell_gates(a->cell))
         return heed__bad_shape(n, W, "the weight is not (%d h,h)", heed__cell_gates(a->cell));
@@ -191,10 +190,8 @@ static const heed_case cases[] = {
     {.shapes = "3x3x68 68x17 68 3x34 m3x3", .args = &args[7]},
     {0}};
 
-const heed_op heed_ops_recurrent[] = {{"recurrent", 5, infer, forward, backward, cases,
-                                       sizeof(heed_recurrent_args),
-                                       1u << B | 1u << STATE | 1u << PAD},
-                                      {0}};
+const heed_op heed_ops_recurrent[] = {
+    {"recurrent", "rrr?r?i?", infer, forward, backward, cases, sizeof(heed_recurrent_args)}, {0}};
 
 heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, heed_tensor *b,
                             heed_tensor *state, heed_tensor *pad, const heed_recurrent_args *a) {

@@ -28,7 +28,6 @@ static bool is_shaped(heed_node *n, int input, const char *name, int dims, const
 
 static bool infer(heed_node *n) {
     const heed_recurrent_args *a = n->args;
-    if (!heed__accepts(n, "rrrrrrrrrrri")) return false;
     const heed_tensor *y = n->in[Y], *w = n->in[W], *keys = n->in[KEYS], *values = n->in[VALUES];
     if (y->dims != 3) return heed__bad_shape(n, Y, "what is read needs 3 dims, (B,T,d)");
     if (keys->dims != 3 || values->dims != 3)
@@ -433,9 +432,9 @@ static const heed_case cases[] = {
     {.shapes = "2x3x4 12x9 12 12x3 - 2x6 2x4x6 2x4x5 6x3 1x6 - m2x1x4", .args = &args[2]},
     {0}};
 
-const heed_op heed_ops_recurrent_attention[] = {{"recurrent_attention", 12, infer, forward,
-                                                 backward, cases, sizeof(heed_recurrent_args),
-                                                 1u << B_IN | 1u << B | 1u << SHIFT | 1u << MASK},
+const heed_op heed_ops_recurrent_attention[] = {{"recurrent_attention", "rrr?rr?rrrrrr?i?", infer,
+                                                 forward, backward, cases,
+                                                 sizeof(heed_recurrent_args)},
                                                 {0}};
 
 heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,

@@ -5,7 +5,7 @@
 static bool infer(heed_node *n) {
     const int *dim = n->args;
     int axis, shape[HEED_DIMS];
-    if (!heed__accepts(n, "r") || !heed__axis(n, *dim, &axis)) return false;
+    if (!heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     shape[axis] = 1;
     return heed_out(n, n->in[0]->dims, shape);
@@ -85,9 +85,9 @@ static const heed_case max_cases[] = {{.shapes = "5", .args = &dim0, .apart = tr
                                       {0}};
 
 const heed_op heed_ops_reduce[] = {
-    {"sum_dim", 1, infer, sum, sum_back, cases, sizeof(int), 0},
-    {"mean_dim", 1, infer, mean, mean_back, cases, sizeof(int), 0},
-    {"max_dim", 1, infer_max, max, max_back, max_cases, sizeof(int), 0},
+    {"sum_dim", "r", infer, sum, sum_back, cases, sizeof(int)},
+    {"mean_dim", "r", infer, mean, mean_back, cases, sizeof(int)},
+    {"max_dim", "r", infer_max, max, max_back, max_cases, sizeof(int)},
     {0}};
 
 heed_tensor *heed_sum_dim(heed_tape *t, heed_tensor *x, int dim) {

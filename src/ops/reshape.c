@@ -1,5 +1,5 @@
-/* reshape.c -- views: the same values in another shape, or without a gradient. */
-#include "core/tape.h"
+/* reshape.c -- views: the same values in another shape, without a gradient, or kept for probes
+ * under a name. Fused ops keep their own values; compositions of ops keep theirs with `note`. */
 #include "ops/shape.h"
 
 typedef struct {
@@ -44,8 +44,28 @@ static const heed_case cases[] = {
     {.shapes = "2x9", .args = &deep}, {.shapes = "1", .args = &scalar},
     {.shapes = "s", .args = &flat},   {0}};
 
+typedef struct {
+    char value[32];
+} note_args;
+
+static bool infer_note(heed_node *n) {
+    const note_args *a = n->args;
+    const heed_tensor *x = n->in[0];
+    if (!heed_out_view(n, 0, 0, x->dims, x->shape)) return false;
+    if (!heed_probed(n, a->value)) return true;
+    n->kept[n->kept_count] = n->y;
+    n->kept_name[n->kept_count++] = a->value;
+    return true;
+}
+
+static const note_args hidden = {"hidden"};
+static const heed_case note_cases[] = {
+    {.shapes = "3x5", .args = &hidden}, {.shapes = "s", .args = &hidden}, {0}};
+
 const heed_op heed_ops_reshape[] = {
-    {"reshape", 1, infer, NULL, heed_view_backward, cases, sizeof(reshape_args), 0}, {0}};
+    {"reshape", "x", infer, NULL, heed_view_backward, cases, sizeof(reshape_args)},
+    {"note", "r", infer_note, NULL, heed_view_backward, note_cases, sizeof(note_args)},
+    {0}};
 
 heed_tensor *heed_reshape(heed_tape *t, heed_tensor *x, int dims, const int *shape) {
     reshape_args a = {.dims = dims};
@@ -63,4 +83,18 @@ heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
     heed_take_name(t);
     if (t && !heed__tape_owns(t->r, x, "stop_gradient", NULL)) return NULL;
     return x ? heed_wrap(t, x->x, x->dims, x->shape) : NULL;
+}
+
+heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
+    note_args a = {{0}};
+    if (name && strlen(name) < sizeof a.value) {
+        memcpy(a.value, name, strlen(name));
+        return heed_push(t, &heed_ops_reshape[1], &a, x);
+    }
+    if (name)
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: the name \"%s\" has more than %zu letters",
+                  name, sizeof a.value - 1);
+    else
+        heed_fail(heed_tape_ctx(t), HEED_USAGE, "note: expected a name, found NULL");
+    return NULL;
 }

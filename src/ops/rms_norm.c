@@ -40,8 +40,7 @@ static const heed_case cases[] = {{.shapes = "3x5 5", .args = &llama},
                                   {0}};
 
 const heed_op heed_ops_rms_norm[] = {
-    {"rms_norm", 2, heed__infer_norm, forward, backward, cases, sizeof(heed_real), 1u << GAIN},
-    {0}};
+    {"rms_norm", "rr?", heed__infer_norm, forward, backward, cases, sizeof(heed_real)}, {0}};
 
 heed_tensor *heed_rms_norm(heed_tape *t, heed_tensor *x, heed_tensor *gain, heed_real eps) {
     return heed_push(t, heed_ops_rms_norm, &eps, x, gain);

@@ -11,7 +11,6 @@
 static bool infer(heed_node *n) {
     const heed_rotary_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed__accepts(n, "r")) return false;
     if (a->heads < 1 || a->width < 2 || a->width % 2)
         return heed_wrong(n, "%d heads of width %d: expected at least 1, of an even width",
                           a->heads, a->width);
@@ -87,7 +86,7 @@ static const heed_case cases[] = {
     {0}};
 
 const heed_op heed_ops_rotary[] = {
-    {"rotary", 1, infer, forward, backward, cases, sizeof(heed_rotary_args), 0}, {0}};
+    {"rotary", "r", infer, forward, backward, cases, sizeof(heed_rotary_args)}, {0}};
 
 /* Missing arguments are treated as zero heads, which the shape rule rejects. */
 heed_tensor *heed_rotary(heed_tape *t, heed_tensor *x, const heed_rotary_args *args) {

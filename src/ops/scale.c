@@ -2,8 +2,6 @@
 #include "ops/args.h"
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out_like(n, 0); }
-
 static void forward(heed_node *n) {
     const heed__scale_args *l = n->args;
     n->k->scale(n->k, n->y->x, n->in[0]->x, l->scale, l->shift, n->y->size);
@@ -23,7 +21,7 @@ static const heed_case cases[] = {{.shapes = "3x5", .args = &half},
                                   {0}};
 
 const heed_op heed_ops_scale[] = {
-    {"scale", 1, infer, forward, backward, cases, sizeof(heed__scale_args), 0}, {0}};
+    {"scale", "r", NULL, forward, backward, cases, sizeof(heed__scale_args)}, {0}};
 
 heed_tensor *heed_scale(heed_tape *t, heed_tensor *x, heed_real scale, heed_real shift) {
     return heed_push(t, heed_ops_scale, &(heed__scale_args){scale, shift}, x);

@@ -2,8 +2,7 @@
 #ifndef HEED_OPS_SHAPE_H
 #define HEED_OPS_SHAPE_H
 
-#include "core/core.h"
-#include "core/shape.h"
+#include "core/tape.h"
 #include "kernels/kernels.h"
 #include <heed/ops.h>
 #include <string.h>
@@ -71,7 +70,6 @@ static inline const heed_real *heed__values(const heed_tensor *x) { return x ? x
 /* The shape rule of norms: x (...,width), and further inputs (width) or absent. */
 static inline bool heed__infer_norm(heed_node *n) {
     static const char *const names[] = {"x", "gain", "bias", "running mean", "running var"};
-    if (!heed__accepts(n, "r")) return false;
     if (n->in[0]->dims < 1) return heed__bad_shape(n, 0, "x needs at least 1 dim");
     int width = heed__from_last(n->in[0], 0);
     for (int i = 1; i < n->inputs; i++)

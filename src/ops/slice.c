@@ -1,6 +1,5 @@
 /* slice.c -- a range of one dim: y = x[.., from : from + size, ..]. A view if the range is
  * contiguous (all dims before it have size 1), else a copy. */
-#include "core/tape.h"
 #include "ops/args.h"
 #include "ops/shape.h"
 
@@ -17,7 +16,7 @@ static bool infer(heed_node *n) {
     const heed__slice_args *a = n->args;
     const heed_tensor *x = n->in[0];
     int axis, shape[HEED_DIMS];
-    if (!heed__accepts(n, "r") || !heed__axis(n, a->dim, &axis)) return false;
+    if (!heed__axis(n, a->dim, &axis)) return false;
     if (a->from < 0 || a->size < 0 || a->from > x->shape[axis] - a->size)
         return heed__bad_shape(n, 0, "from %d, size %d exceeds dim %d", a->from, a->size, axis);
     memcpy(shape, x->shape, sizeof shape);
@@ -51,7 +50,7 @@ static const heed_case cases[] = {{.shapes = "5", .args = &head},
                                   {0}};
 
 const heed_op heed_ops_slice[] = {
-    {"slice", 1, infer, forward, backward, cases, sizeof(heed__slice_args), 0}, {0}};
+    {"slice", "r", infer, forward, backward, cases, sizeof(heed__slice_args)}, {0}};
 
 heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int size) {
     return heed_push(t, heed_ops_slice, &(heed__slice_args){dim, from, size}, x);

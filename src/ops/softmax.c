@@ -65,7 +65,6 @@ static int32_t *spread_mask(heed_node *n, size_t rows) {
 static bool infer(heed_node *n) {
     const heed_real *beta = n->args;
     const heed_tensor *x = n->in[X], *mask = n->in[MASK];
-    if (!heed__accepts(n, "ri")) return false;
     if (x->dims < 1) return heed__bad_shape(n, X, "x needs at least 1 dim");
     if (!check_mask(n)) return false;
     state *s = n->scratch = heed_scratch(n, sizeof *s);
@@ -163,9 +162,9 @@ static const heed_case hard_cases[] = {
     HARD("5 -"), HARD("1 -"), HARD("3x5 m5"), HARD("2x3x4x5 m2x1x4x5"), HARD("8x2 m8x2"), {0}};
 
 const heed_op heed_ops_softmax[] = {
-    {"softmax", 2, infer, forward, backward, cases, sizeof(heed_real), 1u << MASK},
-    {"log_softmax", 2, infer, log_forward, log_backward, cases, sizeof(heed_real), 1u << MASK},
-    {"hardmax", 2, infer, hard_forward, hard_backward, hard_cases, sizeof(heed_real), 1u << MASK},
+    {"softmax", "ri?", infer, forward, backward, cases, sizeof(heed_real)},
+    {"log_softmax", "ri?", infer, log_forward, log_backward, cases, sizeof(heed_real)},
+    {"hardmax", "ri?", infer, hard_forward, hard_backward, hard_cases, sizeof(heed_real)},
     {0}};
 
 heed_tensor *heed_softmax(heed_tape *t, heed_tensor *x, heed_real beta, heed_tensor *mask) {

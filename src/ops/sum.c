@@ -1,7 +1,7 @@
 /* sum.c -- sum and mean of all elements, as a scalar; the mean of no elements is 0. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed__accepts(n, "r") && heed_out(n, 0, NULL); }
+static bool infer(heed_node *n) { return heed_out(n, 0, NULL); }
 
 static void add_all(heed_node *n, heed_real v) {
     heed_real *gx = heed_grad(n, 0);
@@ -25,8 +25,8 @@ static void mean_back(heed_node *n) {
 static const heed_case cases[] = {{.shapes = "s"},       {.shapes = "1"},   {.shapes = "3x5"},
                                   {.shapes = "2x3x4x5"}, {.shapes = "131"}, {0}};
 
-const heed_op heed_ops_sum[] = {{"sum", 1, infer, sum, sum_back, cases, 0, 0},
-                                {"mean", 1, infer, mean, mean_back, cases, 0, 0},
+const heed_op heed_ops_sum[] = {{"sum", "r", infer, sum, sum_back, cases, 0},
+                                {"mean", "r", infer, mean, mean_back, cases, 0},
                                 {0}};
 
 heed_tensor *heed_sum(heed_tape *t, heed_tensor *x) {

@@ -3,8 +3,6 @@
 
 enum { MASK, A, B };
 
-static bool infer(heed_node *n) { return heed__accepts(n, "ir") && heed__out_broadcast(n); }
-
 /* The offset in each input that an element of the output comes from. */
 typedef struct {
     size_t stride[3][HEED_DIMS];
@@ -48,7 +46,8 @@ static const heed_case cases[] = {{.shapes = "m3x5 3x5 3x5"},       {.shapes = "
                                   {.shapes = "m2x1x4 4 2x3x1"},     {.shapes = "ms s s"},
                                   {.shapes = "m2x3x2x2 1x3x1x2 2"}, {0}};
 
-const heed_op heed_ops_where[] = {{"where", 3, infer, forward, backward, cases, 0, 0}, {0}};
+const heed_op heed_ops_where[] = {
+    {"where", "irr", heed__out_broadcast, forward, backward, cases, 0}, {0}};
 
 heed_tensor *heed_where(heed_tape *t, heed_tensor *mask, heed_tensor *a, heed_tensor *b) {
     return heed_push(t, heed_ops_where, NULL, mask, a, b);

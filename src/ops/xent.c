@@ -4,7 +4,6 @@
  * sum_rows w_label over the rows whose label is not `ignore`. No row, or no weight: 0, with zero
  * gradients. xent reads logits. affine_xent computes them from x W' + b, a block of rows at a time
  * with their gradient, so that there is never an array of all rows by C. */
-#include "core/tape.h"
 #include "ops/shape.h"
 
 #include <limits.h>
@@ -23,7 +22,6 @@ typedef struct {
 
 static bool check_shapes(heed_node *n) {
     const heed_tensor *x = n->in[LOGITS], *labels = labels_of(n);
-    if (!heed__accepts(n, "ri")) return false;
     bool fits = x->dims == labels->dims + 1 && x->shape[x->dims - 1] > 0;
     for (int d = 0; fits && d < labels->dims; d++) fits = x->shape[d] == labels->shape[d];
     return fits ||
@@ -119,7 +117,6 @@ static int block_rows(int classes) {
 
 static bool check_layer(heed_node *n) {
     const heed_tensor *x = n->in[X], *w = n->in[W], *b = n->in[B], *labels = labels_of(n);
-    if (!heed__accepts(n, "rrri")) return false;
     if (w->dims != 2 || x->dims < 1 || heed__from_last(x, 0) != w->shape[1] || w->shape[0] < 1)
         return heed__bad_shapes(n, X, W, "expected x (...,in) and a weight (C,in)");
     if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
@@ -283,9 +280,9 @@ static const heed_case layer_cases[] = {{.shapes = "3 5x3 5 is:5", .args = &plai
                                         {0}};
 
 const heed_op heed_ops_xent[] = {
-    {"xent", 2, infer, forward, backward, cases, sizeof(heed_xent_args), 0},
-    {"affine_xent", 4, infer_layer, forward_layer, backward_layer, layer_cases,
-     sizeof(heed_xent_args), 1u << B},
+    {"xent", "ri", infer, forward, backward, cases, sizeof(heed_xent_args)},
+    {"affine_xent", "rrr?i", infer_layer, forward_layer, backward_layer, layer_cases,
+     sizeof(heed_xent_args)},
     {0}};
 
 heed_tensor *heed_xent(heed_tape *t, heed_tensor *logits, heed_tensor *labels,

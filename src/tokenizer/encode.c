@@ -885,7 +885,7 @@ static uint32_t next_state(const heed__automaton *m, uint32_t at, unsigned char 
     return m->of_byte[byte];
 }
 
-static bool add_state(heed_ctx *c, heed__automaton *m, heed__state state) {
+static bool add_state(heed_ctx *c, heed__automaton *m, heed__finder_state state) {
     if (m->count >= INT32_MAX) return heed_fail(c, HEED_DATA, "added tokens of 2 GB or more");
     if (!heed__grow(c, &m->of, &m->capacity, m->count + 1, sizeof *m->of)) return false;
     m->of[m->count++] = state;
@@ -898,10 +898,10 @@ static bool add_state(heed_ctx *c, heed__automaton *m, heed__state state) {
 static bool build(heed_tokenizer *k, heed__automaton *m, size_t low, size_t high) {
     size_t length = 0, longer = 1; /* of states; where longer ones begin */
     m->count = 0;
-    bool good = add_state(k->c, m, (heed__state){0, (uint32_t)low, (int32_t)high, 0});
+    bool good = add_state(k->c, m, (heed__finder_state){0, (uint32_t)low, (int32_t)high, 0});
     for (size_t i = 0; good && i < m->count; i++) {
         if (i == longer) length++, longer = m->count;
-        heed__state *s = &m->of[i];
+        heed__finder_state *s = &m->of[i];
         uint32_t before = s->first;
         low = s->fail;
         high = (size_t)s->token;
@@ -914,11 +914,11 @@ static bool build(heed_tokenizer *k, heed__automaton *m, size_t low, size_t high
             unsigned char byte = byte_from_end(&k->added[low], length);
             for (end = low + 1; end < high && byte_from_end(&k->added[end], length) == byte;) end++;
             if (!i) m->of_byte[byte] = (uint32_t)m->count;
-            good =
-                add_state(k->c, m, (heed__state){(uint32_t)i, (uint32_t)low, (int32_t)end, byte});
+            good = add_state(k->c, m,
+                             (heed__finder_state){(uint32_t)i, (uint32_t)low, (int32_t)end, byte});
         }
     }
-    return good && add_state(k->c, m, (heed__state){(uint32_t)m->count, 0, -1, 0});
+    return good && add_state(k->c, m, (heed__finder_state){(uint32_t)m->count, 0, -1, 0});
 }
 
 /* Finds what the steps do to most texts, unless added tokens are found between them. */

@@ -105,9 +105,9 @@ typedef struct {
     uint32_t fail;  /* the longest other state that the string begins with; 0: the empty one */
     int32_t token;  /* number of the longest token that it begins with, or -1 */
     unsigned char byte; /* that it begins with */
-} heed__state;
+} heed__finder_state;
 typedef struct {
-    heed__state *of; /* shorter ones first, the empty one is 0; one more ends the list */
+    heed__finder_state *of; /* shorter ones first, the empty one is 0; one more ends the list */
     size_t count, capacity;
     uint32_t of_byte[256]; /* states of one byte; 0: none */
 } heed__automaton;

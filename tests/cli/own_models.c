@@ -79,7 +79,7 @@ static bool picture_init(void *self, heed_store *s, const void *f) {
 static heed_tensor *picture_logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const tiny *m = self;
     heed_tensor *x = heed_patch_embed_apply(&m->patch, t, in->x);
-    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, NULL, NULL, NULL));
+    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, NULL));
     return heed_linear_apply(&m->head, t, pool(m, t, x));
 }
 
@@ -121,8 +121,9 @@ static bool pair_init(void *self, heed_store *s, const void *f) {
 static heed_tensor *pair_logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const tiny *m = self;
     heed_tensor *x = embed(m, t, "token", in->x), *y = embed(m, t, "target", in->target);
-    y = heed_add(t, y, heed_mha_apply(&m->attn, t, y, NULL, NULL, NULL));
-    y = heed_add(t, y, heed_mha_apply(&m->cross, t, y, x, in->pad, NULL));
+    y = heed_add(t, y, heed_mha_apply(&m->attn, t, y, NULL));
+    y = heed_add(t, y,
+                 heed_mha_apply(&m->cross, t, y, &(heed_mha_inputs){.memory = x, .pad = in->pad}));
     return heed_linear_apply(&m->head, t, y);
 }
 
@@ -177,8 +178,8 @@ static heed_tensor *made_next(const void *self, heed_tape *t, const heed_source 
     heed_tensor *x = heed_wrap(t, kept->x, kept->dims, kept->shape);
     heed_tensor *y = heed_embed(heed_at(t, "target"), m->token, ids);
     y = heed_position_apply(&m->position, t, y, at);
-    y = heed_add(t, y, heed_mha_apply(&m->attn, t, y, NULL, NULL, &past));
-    y = heed_add(t, y, heed_mha_apply(&m->cross, t, y, x, NULL, NULL));
+    y = heed_add(t, y, heed_mha_apply(&m->attn, t, y, &(heed_mha_inputs){.cache = &past}));
+    y = heed_add(t, y, heed_mha_apply(&m->cross, t, y, &(heed_mha_inputs){.memory = x}));
     return heed_linear_apply(&m->head, t, y);
 }
 
@@ -283,7 +284,7 @@ static heed_tensor *dense_logits(const void *self, heed_tape *t, const heed_mode
     const tiny *m = self;
     int rows = in->x->shape[0];
     heed_tensor *x = heed_linear_apply(&m->q, t, heed_reshape(t, in->x, 3, (int[]){rows, -1, 1}));
-    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, NULL, NULL, NULL));
+    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, NULL));
     return heed_linear_apply(&m->head, t, pool(m, t, x));
 }
 
@@ -318,7 +319,7 @@ static bool masked_init(void *self, heed_store *s, const void *f) {
 static heed_tensor *masked_logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const tiny *m = self;
     heed_tensor *x = embed(m, t, "token", in->x);
-    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, NULL, in->pad, NULL));
+    x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, &(heed_mha_inputs){.pad = in->pad}));
     if (in->masked_positions) x = heed_gather(t, x, in->masked_positions);
     return heed_affine(heed_at(t, "head"), x, m->token, NULL);
 }

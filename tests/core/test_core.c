@@ -21,9 +21,9 @@ static void square_backward(heed_node *n) {
     if (n->kept_count && n->kept[0]->g) n->kept[0]->g[0] = 7;
 }
 static const heed_op square[] = {
-    {"square", 1, square_infer, square_forward, square_backward, NULL, 0, 0}};
+    {"square", "r", square_infer, square_forward, square_backward, NULL, 0}};
 static const heed_op forward_only[] = {
-    {"forward_only", 1, square_infer, square_forward, NULL, NULL, 0, 0}};
+    {"forward_only", "r", square_infer, square_forward, NULL, NULL, 0}};
 
 /* y = sum of x */
 static bool total_infer(heed_node *n) { return heed_out(n, 0, NULL); }
@@ -36,14 +36,14 @@ static void total_backward(heed_node *n) {
     for (size_t i = 0; g && i < n->in[0]->size; i++) g[i] += n->y->g[0];
 }
 static const heed_op total[] = {
-    {"total", 1, total_infer, total_forward, total_backward, NULL, 0, 0}};
+    {"total", "r", total_infer, total_forward, total_backward, NULL, 0}};
 
 /* a view of the second half */
 static bool half_infer(heed_node *n) {
     int size = (int)(n->in[0]->size / 2);
     return heed_out_view(n, 0, (size_t)size, 1, &size);
 }
-static const heed_op half[] = {{"half", 1, half_infer, NULL, heed_view_backward, NULL, 0, 0}};
+static const heed_op half[] = {{"half", "r", half_infer, NULL, heed_view_backward, NULL, 0}};
 
 typedef struct {
     int count;

@@ -29,7 +29,7 @@ TEST(misuse_tensor_of_an_earlier_step) {
 static bool same_shape(heed_node *n) { return heed_out_like(n, 1); }
 
 TEST(misuse_number_of_inputs) {
-    static const heed_op two = {.name = "two", .inputs = 2, .infer = same_shape};
+    static const heed_op two = {.name = "two", .inputs = "rr", .infer = same_shape};
     lab l = lab_open(HEED_EVAL);
     heed_tensor *x[2] = {normal(l.t, "x", 2, SHAPE(2, 2)), normal(l.t, "y", 2, SHAPE(2, 2))};
     CHECK(heed_push_list(l.t, &two, NULL, 2, x) != NULL);

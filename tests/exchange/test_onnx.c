@@ -231,7 +231,7 @@ TEST(onnx_of_every_model) {
 static const heed_model *base;
 static bool infer(heed_node *n) { return heed_out_like(n, 0); }
 static void forward(heed_node *n) { memcpy(n->y->x, n->in[0]->x, n->y->size * sizeof *n->y->x); }
-static const heed_op relu_of_a_user = {"relu", 1, infer, forward, NULL, NULL, 0, 0};
+static const heed_op relu_of_a_user = {"relu", "r", infer, forward, NULL, NULL, 0};
 
 /* An op of a user's own, even one named as heed's. */
 static heed_tensor *with_own_op(const void *self, heed_tape *t, const heed_model_input *in) {

@@ -105,7 +105,7 @@ static void copy(heed_node *n) { memcpy(n->y->x, n->in[0]->x, n->y->size * sizeo
 /* Its args may be anything. */
 TEST(graph_knows_no_activation_of_an_own_op_of_the_name) {
     static const heed_op own[] = {{.name = "affine",
-                                   .inputs = 1,
+                                   .inputs = "r",
                                    .infer = infer_as_input,
                                    .forward = copy,
                                    .backward = add_nothing,

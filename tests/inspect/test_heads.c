@@ -40,8 +40,7 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     const mixer *m = self;
     heed_tensor *x =
         heed_linear_apply(&m->in, t, heed_input(t, b->x, 3, SHAPE(b->rows, b->len, 2)));
-    for (int i = 0; i < LAYERS; i++)
-        x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, x, NULL, NULL, NULL));
+    for (int i = 0; i < LAYERS; i++) x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, x, NULL));
     return heed_mse(t, heed_linear_apply(&m->out, t, x),
                     heed_input(t, m->y, 3, SHAPE(b->rows, b->len, 1)));
 }

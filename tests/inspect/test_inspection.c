@@ -24,7 +24,7 @@ static bool init(void *self, heed_store *s, const void *f) {
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const finder *m = self;
     heed_tensor *x = heed_linear_apply(&m->in, t, in->x);
-    return heed_linear_apply(&m->out, t, heed_mha_apply(&m->attn, t, x, NULL, NULL, NULL));
+    return heed_linear_apply(&m->out, t, heed_mha_apply(&m->attn, t, x, NULL));
 }
 
 static bool attending(const void *self, int index, heed_attending *out) {

@@ -130,9 +130,9 @@ static const struct {
              {"attention", "9x33x12 9x65x12 9x65x6 - m9x65", 2},
              {"attention", "9x33x12 9x65x12 9x65x18 1x2x33x65 -", 11},
              {"attention", "9x33x24 9x65x12 9x65x18 1x1x33x65 -", 16},
-             {"cross_attention", "9x33x12 9x65x30 - m9x65", 1},
-             {"self_attention", "9x65x28 1x2x65x65 m9x65", 4},
-             {"self_attention", "9x65x36 1x4x65x65 m9x65", 6},
+             {"cross_attention", "9x33x12 9x65x30 - - m9x65", 1},
+             {"self_attention", "9x65x28 - - 1x2x65x65 m9x65", 4},
+             {"self_attention", "9x65x36 - - 1x4x65x65 m9x65", 6},
              {"rotary", "9x65x11", 2}};
 enum { LARGE = sizeof large / sizeof *large };
 

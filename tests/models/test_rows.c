@@ -147,17 +147,18 @@ TEST(rows_come_in_any_order) {
     heed_random r = heed_random_at(1, "x", 0, 0);
     for (size_t i = 0; i < x->size; i++) x->x[i] = (heed_real)heed_random_normal(&r, i);
     const int32_t rows[] = {7, 0, 2, 7, 1};
-    heed_tensor *few =
-        heed_block_rows_apply(&block, t, x, heed_input_ids(t, rows, 1, (int[]){5}), NULL);
-    const heed_tensor *all = heed_block_apply(&block, t, x, NULL, NULL);
+    heed_tensor *few = heed_block_apply(
+        &block, t, x, &(heed_block_inputs){.rows = heed_input_ids(t, rows, 1, (int[]){5})});
+    const heed_tensor *all = heed_block_apply(&block, t, x, NULL);
     CHECK(few && all && few->dims == 2 && few->shape[0] == 5);
     for (int i = 0; few && all && i < 5; i++)
         CHECK_CLOSE(apart(few->x + 8 * i, all->x + 8 * rows[i], 8), 0, rounding);
-    heed_tensor *none =
-        heed_block_rows_apply(&block, t, x, heed_input_ids(t, rows, 1, (int[]){0}), NULL);
+    heed_tensor *none = heed_block_apply(
+        &block, t, x, &(heed_block_inputs){.rows = heed_input_ids(t, rows, 1, (int[]){0})});
     CHECK(none && none->size == 0);
-    CHECK(!heed_block_rows_apply(&block, t, x, heed_input_ids(t, (int32_t[]){8}, 1, (int[]){1}),
-                                 NULL));
+    CHECK(!heed_block_apply(
+        &block, t, x,
+        &(heed_block_inputs){.rows = heed_input_ids(t, (int32_t[]){8}, 1, (int[]){1})}));
     CHECK_HAS(heed_ctx_error(c), "expected 0 to 7, found 8");
     heed_clear(c);
     test_close(c, __FILE__, __LINE__);

@@ -10,10 +10,10 @@ TEST(nn_attention_ignores_padding) {
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 5, 8));
     heed_tensor *head = heed_input(l.t, x->x, 3, SHAPE(1, 3, 8));
     heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 0, 0}, 1, 5);
-    heed_tensor *y = heed_block_apply(&b, l.t, x, pad, NULL);
-    heed_tensor *z = heed_block_apply(&b, l.t, head, NULL, NULL);
+    heed_tensor *y = heed_block_apply(&b, l.t, x, &(heed_block_inputs){.pad = pad});
+    heed_tensor *z = heed_block_apply(&b, l.t, head, NULL);
     CHECK_CLOSE(apart(y->x, z->x, 3 * 8), 0, tiny);
-    z = heed_block_apply(&b, l.t, x, NULL, NULL);
+    z = heed_block_apply(&b, l.t, x, NULL);
     CHECK(apart(y->x, z->x, 3 * 8) > 1e-3);
     CLOSE(l.c);
 }
@@ -26,8 +26,8 @@ TEST(nn_causal_attention_does_not_look_ahead) {
     heed_mha_init(&a, l.s, "a", args);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8)), *z = heed_input(l.t, x->x, 3, x->shape);
     for (int i = 4 * 8; i < 6 * 8; i++) z->x[i] = -z->x[i];
-    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL, NULL, NULL);
-    z = heed_mha_apply(&a, l.t, z, NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, NULL);
+    z = heed_mha_apply(&a, l.t, z, NULL);
     CHECK(memcmp(y->x, z->x, 4 * 8 * sizeof(heed_real)) == 0);
     CHECK(apart(y->x + 4 * 8, z->x + 4 * 8, 8) > 1e-3);
     CLOSE(l.c);
@@ -43,12 +43,15 @@ TEST(nn_score_bias_is_added_to_the_scores) {
         heed_mha_init(&a, l.s, "a", args);
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 4, 8)), *m = cross ? x : NULL;
         heed_tensor *bias = normal(l.t, "bias", 4, SHAPE(1, 2, 4, 4));
-        heed_tensor *y = heed_mha_biased(&a, l.t, x, m, bias, NULL, NULL);
-        heed_tensor *plain = heed_mha_apply(&a, l.t, x, m, NULL, NULL);
+        heed_tensor *y =
+            heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m, .score_bias = bias});
+        heed_tensor *plain = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m});
         CHECK(apart(y->x, plain->x, y->size) > 1e-3);
-        check_same(heed_mha_biased(&a, l.t, x, m, NULL, NULL, NULL), plain, 0);
+        check_same(heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m}), plain, 0);
         a.args.explicit_path = true;
-        check_same(y, heed_mha_biased(&a, l.t, x, m, bias, NULL, NULL), tiny);
+        check_same(y,
+                   heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.memory = m, .score_bias = bias}),
+                   tiny);
         CLOSE(l.c);
     }
 }
@@ -76,7 +79,7 @@ TEST(nn_attention_refuses_sizes_that_do_not_fit) {
         heed_mha_init(&a, l.s, "encoder.0.attn", wrong[i].args);
         CHECK(heed_ctx_status(l.c) == HEED_USAGE && heed_store_count(l.s) == 0);
         CHECK_HAS(heed_ctx_error(l.c), wrong[i].why);
-        CHECK(!heed_mha_apply(&a, l.t, NULL, NULL, NULL, NULL));
+        CHECK(!heed_mha_apply(&a, l.t, NULL, NULL));
         heed_close(l.c);
     }
     lab l = lab_open(HEED_EVAL);
@@ -97,19 +100,23 @@ TEST(nn_cache_refuses_what_it_cannot_hold) {
     heed_mha_init(&a, l.s, "a", small);
     heed_real k[16], v[16];
     heed_cache cache = {.capacity = 2, .k = k, .v = v};
-    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 3, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "at most 2 tokens, found 0 + 3");
     heed_clear(l.c);
-    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(2, 1, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "2 sequences");
     heed_clear(l.c);
     cache.stride = 8;
-    CHECK(!heed_mha_apply(&a, l.t, heed_input(l.t, NULL, 3, SHAPE(0, 1, 8)), NULL, NULL, &cache));
+    CHECK(!heed_mha_apply(&a, l.t, heed_input(l.t, NULL, 3, SHAPE(0, 1, 8)),
+                          &(heed_mha_inputs){.cache = &cache}));
     CHECK_HAS(heed_ctx_error(l.c), "expected at least one token, found 0 x 1");
     heed_clear(l.c);
     heed_cache wrong[] = {{.len = -1, .capacity = 2, .k = k, .v = v}, {.capacity = 2, .v = v}};
     for (int i = 0; i < 2; i++) {
-        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)), NULL, NULL, &wrong[i]));
+        CHECK(!heed_mha_apply(&a, l.t, normal(l.t, "x", 3, SHAPE(1, 1, 8)),
+                              &(heed_mha_inputs){.cache = &wrong[i]}));
         CHECK_HAS(heed_ctx_error(l.c), i ? "found NULL" : "a negative length");
         heed_clear(l.c);
     }
@@ -141,16 +148,19 @@ static void check_cached(heed_mha_args args, int options) {
         normal(l.t, "bias", 4, SHAPE(options & 4 ? 3 : 1, args.heads, CACHED, CACHED));
     if (!(options & 1)) pad = NULL;
     if (!(options & 6)) bias = NULL;
-    heed_tensor *y = heed_mha_biased(&a, l.t, x, NULL, bias, pad, NULL);
+    heed_tensor *y = heed_mha_apply(&a, l.t, x, &(heed_mha_inputs){.score_bias = bias, .pad = pad});
     heed_real k[3 * CACHED * 8 + 3], v[3 * CACHED * 8 + 3];
     heed_cache cache = {.capacity = CACHED, .k = k, .v = v, .stride = CACHED * 8 + 1};
     for (int from = 0, n; y && from < CACHED; from += n) {
         n = options & 8 ? 1 : from ? 3 : 1;
         heed_tensor *some =
             bias ? heed_slice(l.t, heed_slice(l.t, bias, 2, from, n), 3, 0, from + n) : NULL;
-        check_same(heed_mha_biased(&a, l.t, heed_slice(l.t, x, 1, from, n), NULL, some,
-                                   pad ? first_ids(l.t, pad, from + n) : NULL, &cache),
-                   heed_slice(l.t, y, 1, from, n), 10 * tiny);
+        check_same(
+            heed_mha_apply(&a, l.t, heed_slice(l.t, x, 1, from, n),
+                           &(heed_mha_inputs){.score_bias = some,
+                                              .pad = pad ? first_ids(l.t, pad, from + n) : NULL,
+                                              .cache = &cache}),
+            heed_slice(l.t, y, 1, from, n), 10 * tiny);
     }
     CLOSE(l.c);
 }
@@ -185,12 +195,18 @@ static void check_cached_memory(int memories, int options) {
     if (!(options & 1)) pad = NULL;
     if (!(options & 6)) bias = NULL;
     heed_tensor *all = memories == 3 ? m : heed_concat(l.t, 0, 3, (heed_tensor *[]){m, m, m});
-    heed_tensor *y = heed_mha_biased(&a, l.t, x, all, bias, pad, NULL);
+    heed_tensor *y = heed_mha_apply(
+        &a, l.t, x, &(heed_mha_inputs){.memory = all, .score_bias = bias, .pad = pad});
     heed_real k[3 * CACHED * 4], v[3 * CACHED * 4];
     heed_cache cache = {
         .capacity = CACHED, .k = k, .v = v, .stride = memories == 3 ? CACHED * 4 : 0};
     for (int i = 0; i < 2; i++) /* the second time, memory is not read */
-        check_same(heed_mha_biased(&a, l.t, x, i ? NULL : m, bias, pad, &cache), y, 10 * tiny);
+        check_same(heed_mha_apply(&a, l.t, x,
+                                  &(heed_mha_inputs){.memory = i ? NULL : m,
+                                                     .score_bias = bias,
+                                                     .pad = pad,
+                                                     .cache = &cache}),
+                   y, 10 * tiny);
     CLOSE(l.c);
 }
 TEST(nn_cached_memory_gives_the_outputs_of_the_whole) {

@@ -5,7 +5,7 @@
 static heed_tensor *use_attend(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *x,
                                heed_tensor *pad) {
     heed_attention_kv m = heed_attend_kv(l, t, x, pad);
-    return heed_attend_apply(l, t, q, &m);
+    return heed_attend_apply(l, t, q, &m, true).context;
 }
 
 /* One key per query, the first of equal ones; the gradients of its weights are those of the soft
@@ -25,7 +25,8 @@ TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
         const heed_attend *a = i ? &hard : &soft;
         heed_zero_grads(l.s);
         heed_attention_kv kv = heed_attend_kv(a, l.t, x, NULL);
-        heed_attended y = heed_attend_look(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv);
+        heed_attended y =
+            heed_attend_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv, false);
         CHECK(y.weights && heed_backward_from(l.t, y.weights, up));
         memcpy(g[i], a->w.w->g, sizeof g[i]);
         for (int q = 0; i && y.weights && q < 3; q++) {
@@ -65,7 +66,7 @@ TEST(recurrent_attention_equals_its_parts) {
         heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_want_grad(l.t, heed_attend_look(&f, l.t, q, &m).weights);
+            a[i] = heed_want_grad(l.t, heed_attend_apply(&f, l.t, q, &m, false).weights);
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
@@ -156,29 +157,30 @@ TEST(attend_keeps_scores_and_weights) {
 
 /* ---- decoder block ---- */
 
-static heed_decoder_block_args decoder_args(bool pre) {
+static heed_block_args decoder_args(bool pre) {
     heed_mha_args attn = {.width = 8, .heads = 2};
-    return (heed_decoder_block_args){.attn = attn,
-                                     .cross = attn,
-                                     .mlp = {.width = 8, .inner = 12, .act = HEED_GELU},
-                                     .pre_norm = pre,
-                                     .eps = (heed_real)1e-5};
+    return (heed_block_args){.attn = attn,
+                             .cross = attn,
+                             .mlp = {.width = 8, .inner = 12, .act = HEED_GELU},
+                             .pre_norm = pre,
+                             .eps = (heed_real)1e-5};
 }
 
 /* Token by token: keys and values of the tokens so far, and those of memory made once. */
 TEST(decoder_block_cache_equals_the_whole) {
     for (int pre = 0; pre < 2; pre++) {
         lab l = lab_open(HEED_EVAL);
-        heed_decoder_block b;
-        heed_decoder_block_init(&b, l.s, "b", decoder_args(pre));
+        heed_block b;
+        heed_block_init(&b, l.s, "b", decoder_args(pre));
         heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, 6, 8));
         heed_tensor *memory = normal(l.t, "memory", 3, SHAPE(1, 4, 8));
-        heed_tensor *y = heed_decoder_block_apply(&b, l.t, x, NULL, memory, NULL, NULL);
+        heed_tensor *y = heed_block_apply(&b, l.t, x, &(heed_block_inputs){.memory = memory});
         heed_real k[6 * 8], v[6 * 8], mk[4 * 8], mv[4 * 8];
         heed_cache caches[] = {{.capacity = 6, .k = k, .v = v}, {.capacity = 4, .k = mk, .v = mv}};
         for (int i = 0; i < 6; i++) {
             heed_tensor *part = heed_slice(l.t, x, 1, i, 1);
-            part = heed_decoder_block_apply(&b, l.t, part, NULL, i ? NULL : memory, NULL, caches);
+            part = heed_block_apply(
+                &b, l.t, part, &(heed_block_inputs){.memory = i ? NULL : memory, .caches = caches});
             check_same(part, heed_slice(l.t, y, 1, i, 1), tiny);
         }
         CHECK(caches[0].len == 6 && caches[1].len == 4);

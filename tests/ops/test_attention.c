@@ -56,11 +56,12 @@ static heed_tensor *pad_of(heed_tape *t, const setting *s) {
 static heed_tensor *apply(outcome *o, const setting *s, path p, heed_tensor *pad) {
     heed_tensor **in = o->in, *qkv[] = {in[Q], in[K], in[V]};
     heed_tape *at = heed_at(o->t, "attn");
-    if (p == EXPLICIT)
-        return heed_attention_explicit(at, in[Q], in[K], in[V], in[BIAS], pad, &s->args);
-    if (p == FUSED) return heed_attention(at, in[Q], in[K], in[V], in[BIAS], pad, &s->args);
+    heed_attention_args a = s->args;
+    a.explicit_path = p == EXPLICIT;
+    if (p == EXPLICIT || p == FUSED)
+        return heed_attention(at, in[Q], in[K], in[V], in[BIAS], pad, &a);
     heed_tensor *stack = heed_concat(o->t, 2, 3, qkv);
-    return heed_self_attention(heed_at(o->t, "attn"), stack, in[BIAS], pad, &s->args);
+    return heed_attention(at, stack, NULL, NULL, in[BIAS], pad, &a);
 }
 
 /* Forward and backward; probes: all values are probed with gradients. */
@@ -301,6 +302,7 @@ TEST(attention_hard_takes_the_first_of_the_largest) {
 static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args args,
                           bool composed) {
     enum { QUERIES = 3, ROW = 1, WIDTH = 2 };
+    args.explicit_path = composed;
     heed_real y[2][QUERIES * WIDTH] = {{0}};
     for (int with = 0; with < 2; with++) {
         heed_tape_begin(t, HEED_EVAL, 0);
@@ -308,8 +310,7 @@ static void check_one_nan(heed_tape *t, int keys, int key, heed_attention_args a
         heed_tensor *v = draw(t, "v", S(1, keys, WIDTH));
         heed_tensor *bias = draw(t, "bias", S(1, 1, QUERIES, keys));
         if (with) bias->x[ROW * keys + key] = (heed_real)NAN;
-        const heed_tensor *out = composed ? heed_attention_explicit(t, q, k, v, bias, NULL, &args)
-                                          : heed_attention(t, q, k, v, bias, NULL, &args);
+        const heed_tensor *out = heed_attention(t, q, k, v, bias, NULL, &args);
         CHECK(out);
         if (out) memcpy(y[with], out->x, sizeof y[with]);
     }
@@ -377,13 +378,15 @@ TEST(attention_names_what_does_not_fit) {
             "the score bias is not (1|2,1|2,3,5)");
     REFUSED(heed_attention(t, q, k, v, NULL, heed_ids(t, (int32_t[]){1, 1, 1, 1}, 2, 2), &args),
             "the padding mask is not (2,5)");
-    REFUSED(heed_self_attention(heed_at(t, "a"), q, NULL, NULL, &args),
+    REFUSED(heed_attention(heed_at(t, "a"), q, NULL, NULL, NULL, NULL, &args),
             "self_attention at a: (2,3,4): qkv is not (B,T,14)");
-    REFUSED(heed_attention_explicit(heed_at(t, "a"), v, k, v, NULL, NULL, &args),
-            "reshape at a: (2,5,6)");
+    args.explicit_path = true;
+    REFUSED(heed_attention(heed_at(t, "a"), v, k, v, NULL, NULL, &args), "reshape at a: (2,5,6)");
+    args.explicit_path = false;
     args.heads = 0;
     REFUSED(heed_attention(t, q, k, v, NULL, NULL, &args), "0 heads of key width 2");
-    REFUSED(heed_attention_explicit(t, q, k, v, NULL, NULL, &args), "0 heads");
+    args.explicit_path = true;
+    REFUSED(heed_attention(t, q, k, v, NULL, NULL, &args), "0 heads");
     REFUSED(heed_attention(t, q, k, v, NULL, NULL, NULL), "0 heads");
     args = (heed_attention_args){.heads = 2, .key = 2, .value = 3, .dropout = 1};
     REFUSED(heed_attention(t, q, k, v, NULL, NULL, &args), "dropout 1 is not in [0, 1)");

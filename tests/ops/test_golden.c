@@ -200,17 +200,17 @@ static heed_tensor *attention(const golden *g) {
 
 static heed_tensor *attention_explicit(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_attention_explicit(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3],
-                                   g->in[4], &a);
+    a.explicit_path = true;
+    return heed_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
 }
 
 static heed_tensor *cross_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_cross_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], &a);
+    return heed_attention(heed_at(g->t, "a"), g->in[0], g->in[1], NULL, g->in[2], g->in[3], &a);
 }
 static heed_tensor *self_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_self_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], &a);
+    return heed_attention(heed_at(g->t, "a"), g->in[0], NULL, NULL, g->in[1], g->in[2], &a);
 }
 
 static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
@@ -388,7 +388,8 @@ static heed_tensor *mha(const golden *g) {
     heed_mha l;
     heed_mha_init(&l, g->s, "attn", mha_args(g));
     golden_fill(g);
-    return heed_mha_apply(&l, g->t, g->in[0], g->in[1], g->in[2], NULL);
+    return heed_mha_apply(&l, g->t, g->in[0],
+                          &(heed_mha_inputs){.memory = g->in[1], .pad = g->in[2]});
 }
 
 static heed_ff_args ff_args(const golden *g) {
@@ -415,21 +416,23 @@ static heed_tensor *block(const golden *g) {
                                       .norm_no_bias = golden_flag(g, "no_bias"),
                                       .eps = golden_real(g, "eps", 0)});
     golden_fill(g);
-    return heed_block_apply(&l, g->t, g->in[0], g->in[1], NULL);
+    return heed_block_apply(&l, g->t, g->in[0], &(heed_block_inputs){.pad = g->in[1]});
 }
 
 static heed_tensor *decoder_block(const golden *g) {
-    heed_decoder_block l;
+    heed_block l;
     heed_mha_args attn = mha_args(g);
-    heed_decoder_block_init(&l, g->s, "block",
-                            (heed_decoder_block_args){.attn = attn,
-                                                      .cross = attn,
-                                                      .mlp = ff_args(g),
-                                                      .pre_norm = golden_flag(g, "pre"),
-                                                      .norm_no_bias = golden_flag(g, "no_bias"),
-                                                      .eps = golden_real(g, "eps", 0)});
+    heed_block_init(&l, g->s, "block",
+                    (heed_block_args){.attn = attn,
+                                      .cross = attn,
+                                      .mlp = ff_args(g),
+                                      .pre_norm = golden_flag(g, "pre"),
+                                      .norm_no_bias = golden_flag(g, "no_bias"),
+                                      .eps = golden_real(g, "eps", 0)});
     golden_fill(g);
-    return heed_decoder_block_apply(&l, g->t, g->in[0], g->in[1], g->in[2], g->in[3], NULL);
+    return heed_block_apply(
+        &l, g->t, g->in[0],
+        &(heed_block_inputs){.pad = g->in[1], .memory = g->in[2], .memory_pad = g->in[3]});
 }
 
 /* At padding zeros, as PyTorch has them: heed's state stays as it was left. */
@@ -470,7 +473,7 @@ static heed_tensor *attend(const golden *g) {
                                         .all_biases = golden_flag(g, "all_biases")});
     golden_fill(g);
     heed_attention_kv m = heed_attend_kv(&l, g->t, g->in[1], g->in[2]);
-    return heed_attend_apply(&l, g->t, g->in[0], &m);
+    return heed_attend_apply(&l, g->t, g->in[0], &m, true).context;
 }
 
 static const golden_call layer_calls[] = {

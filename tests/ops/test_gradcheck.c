@@ -152,7 +152,7 @@ static void copy_forward(heed_node *n) {
 TEST(gradcheck_refuses_an_op_without_cases) {
     heed_ctx *c = heed_open(&one_thread);
     const heed_op none = {.name = "bare",
-                          .inputs = 1,
+                          .inputs = "r",
                           .infer = infer_like,
                           .forward = copy_forward,
                           .backward = heed_view_backward};
@@ -176,7 +176,7 @@ TEST(gradcheck_refuses_cases_that_cannot_be_read) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const heed_case cases[] = {{.shapes = bad[i]}, {0}};
         const heed_op op = {.name = "bare",
-                            .inputs = 1,
+                            .inputs = "r",
                             .infer = infer_like,
                             .forward = copy_forward,
                             .backward = heed_view_backward,
@@ -187,7 +187,7 @@ TEST(gradcheck_refuses_cases_that_cannot_be_read) {
     }
     const heed_case crowd[] = {{.shapes = "300", .apart = true}, {0}};
     const heed_op op = {.name = "bare",
-                        .inputs = 1,
+                        .inputs = "r",
                         .infer = infer_like,
                         .forward = copy_forward,
                         .backward = heed_view_backward,
@@ -203,7 +203,7 @@ TEST(gradcheck_finds_a_backward_that_does_nothing) {
     heed_ctx *c = heed_open(&one_thread);
     const heed_case cases[] = {{.shapes = "3"}, {0}};
     const heed_op op = {.name = "idle",
-                        .inputs = 1,
+                        .inputs = "r",
                         .infer = infer_like,
                         .forward = copy_forward,
                         .backward = heed_view_backward,

@@ -220,14 +220,14 @@ TEST(ops_dropout) {
 /* What dropout leaves of 64 ones: a bit for each. The layer is unnamed. */
 static uint64_t kept_of(heed_tape *t, int by) {
     static heed_real ones[64 * 64];
-    const heed_attention_args args = {.heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
+    const heed_attention_args args = {
+        .explicit_path = by == 2, .heads = 1, .key = 1, .value = 64, .dropout = (heed_real)0.5};
     for (int i = 0; i < 64; i++) ones[i * 65] = 1;
     heed_tensor *x = heed_scale(t, heed_input(t, NULL, S(64)), 0, 1), *y = NULL;
     heed_tensor *q = heed_input(t, NULL, S(1, 1, 1)), *k = heed_input(t, NULL, S(1, 64, 1));
     heed_tensor *v = heed_input(t, ones, S(1, 64, 64)); /* y = the weights */
     if (by == 0) y = heed_dropout(t, x, (heed_real)0.5);
-    if (by == 1) y = heed_attention(t, q, k, v, NULL, NULL, &args);
-    if (by == 2) y = heed_attention_explicit(t, q, k, v, NULL, NULL, &args);
+    if (by > 0) y = heed_attention(t, q, k, v, NULL, NULL, &args);
     uint64_t kept = 0;
     for (size_t i = 0; y && i < 64; i++) kept |= (uint64_t)(y->x[i] != 0) << i;
     return kept;
@@ -410,7 +410,8 @@ TEST(ops_do_nothing_after_an_error) {
     y = heed_softmax(t, heed_permute(t, heed_reshape(t, y, S(4)), (int[]){0}), 1, NULL);
     CHECK(!heed_split(t, y, 0, 2, out));
     CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
-    CHECK(!heed_attention_explicit(t, y, y, y, NULL, NULL, &(heed_attention_args){.heads = 1}));
+    CHECK(!heed_attention(t, y, y, y, NULL, NULL,
+                          &(heed_attention_args){.heads = 1, .explicit_path = true}));
     CHECK(!heed_xent(t, y, NULL, NULL) && !heed_backward(t, y));
     CHECK_HAS(heed_ctx_error(c), "inner 2 != 3"); /* still the first */
     CHECK(!heed_add(NULL, NULL, NULL) && !heed_relu(NULL, NULL) && !heed_reshape(NULL, x, 9, NULL));

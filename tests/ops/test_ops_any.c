@@ -46,7 +46,9 @@ static void forgive(heed_ctx *c) {
 static void try_random(dice *d, heed_ctx *c, heed_tape *t, const heed_op *op) {
     heed_tensor *in[16];
     heed_tape_begin(t, (heed_mode)below(d, 3), 1);
-    int count = op->inputs >= 0 ? op->inputs : below(d, 4);
+    int count = 0;
+    for (const char *kind = op->inputs; *kind; kind++) count += *kind != '?';
+    if (strchr(op->inputs, '*')) count = below(d, 4);
     CHECK(count <= (int)(sizeof in / sizeof *in));
     for (int i = 0; i < count; i++) in[i] = any_tensor(d, t);
     heed_tensor *y = heed_push_list(t, op, any_case(d, op)->args, count, in);

@@ -23,7 +23,7 @@ static void call(heed_tape *t, heed_tensor *const *x, int layers, const heed_att
                  double *forward, double *backward) {
     heed_tensor *y[MOST], *loss = NULL;
     double begin = now();
-    for (int i = 0; i < layers; i++) y[i] = heed_self_attention(t, x[i], NULL, NULL, a);
+    for (int i = 0; i < layers; i++) y[i] = heed_attention(t, x[i], NULL, NULL, NULL, NULL, a);
     *forward = now() - begin;
     for (int i = 0; i < layers; i++) {
         heed_tensor *sum = heed_sum(t, y[i]);

@@ -68,7 +68,7 @@ static void take_and_check(heed_mha_args a, bool plain) {
     bench b = open_bench(a);
     heed_record_probe(b.t, "encoder.*.attn", false);
     heed_tape_begin(b.t, HEED_EVAL, 0);
-    CHECK(heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL, NULL, NULL) != NULL);
+    CHECK(heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL) != NULL);
     heed_record_block like = {
         .path = "encoder.0.attn", .beta = 1 / sqrt(E), .causal = a.causal, .hard = a.hard};
     heed_record *r = taken(&b, &like, 1, NULL);
@@ -91,7 +91,8 @@ TEST(record_takes_chosen_heads_and_masks_padding) {
     heed_record_probe(b.t, "encoder.0.attn", false);
     heed_tape_begin(b.t, HEED_EVAL, 0);
     const int32_t pad[] = {1, 1, 1, 0};
-    heed_mha_apply(&b.mha, b.t, input(b.t, 1), NULL, heed_ids(b.t, pad, 1, LEN), NULL);
+    heed_mha_apply(&b.mha, b.t, input(b.t, 1),
+                   &(heed_mha_inputs){.pad = heed_ids(b.t, pad, 1, LEN)});
     heed_record_block like = {.path = "encoder.0.attn", .heads = 1, .head = (const int[]){1}};
     heed_record *r = taken(&b, &like, 0, pad);
     CHECK(r->blocks[0].heads == 1 && r->blocks[0].head[0] == 1);
@@ -117,7 +118,7 @@ TEST(record_probes_change_no_gradient) {
         if (pass) heed_record_probe(b.t, "*", false);
         heed_zero_grads(b.s);
         heed_tape_begin(b.t, HEED_TRAIN, 5);
-        heed_tensor *y = heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL, NULL, NULL);
+        heed_tensor *y = heed_mha_apply(&b.mha, b.t, input(b.t, 2), NULL);
         heed_backward(b.t, heed_mean(b.t, heed_mul(b.t, y, y)));
         const heed_tensor *w = b.mha.qkv.w;
         if (!pass) {

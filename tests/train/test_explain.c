@@ -250,7 +250,7 @@ TEST(explain_gradients_are_those_of_the_trained_layer) {
                   (heed_mha_args){.width = D, .heads = 1, .key = E, .value = D2, .no_out = true});
     shake(l.s);
     heed_tensor *x = heed_want_grad(l.t, normal(l.t, "x", 3, SHAPE(1, T, D)));
-    heed_tensor *y = heed_mha_apply(&m, l.t, x, NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&m, l.t, x, NULL);
     CHECK(heed_backward_from(l.t, y, y->x)); /* L = 1/2 sum y^2 */
     const heed_real *w = m.qkv.w->x, *b = m.qkv.b->x, *gw = m.qkv.w->g, *gb = m.qkv.b->g;
     double in[T * D], weights[D * (2 * E + D2)], biases[2 * E + D2];
@@ -344,7 +344,7 @@ TEST(explain_a_layer_is_the_trained_one_with_its_gradients) {
     shake(l.s);
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(1, T, WIDTH)), *d = normal(l.t, "d", 1, SHAPE(12));
     heed_tensor *y =
-        heed_norm_apply(&norm, l.t, heed_add(l.t, x, heed_mha_apply(&m, l.t, x, NULL, NULL, NULL)));
+        heed_norm_apply(&norm, l.t, heed_add(l.t, x, heed_mha_apply(&m, l.t, x, NULL)));
     double in[T * WIDTH], dy[T * WIDTH], columns[HALF * WIDTH];
     for (int i = 0; i < T * WIDTH; i++) {
         d->x[i] = y->x[i] - x->x[i];

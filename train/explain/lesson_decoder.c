@@ -32,14 +32,13 @@ void decoder_steps(explaining *e) {
     heed_matrix y = matrix_random(e, &r, &at, QUERIES, WIDTH);
     heed_matrix h = matrix_random(e, &r, &from, INPUTS, WIDTH);
     heed_store *s = library(e);
-    heed_decoder_block l;
+    heed_block l;
     heed_conv conv[2];
-    heed_decoder_block_init(
-        &l, s, "block",
-        (heed_decoder_block_args){.attn = {.width = WIDTH, .heads = 1},
-                                  .cross = {.width = WIDTH, .heads = 1},
-                                  .mlp = {.width = WIDTH, .inner = INNER, .act = HEED_RELU},
-                                  .eps = (heed_real)1e-5});
+    heed_block_init(&l, s, "block",
+                    (heed_block_args){.attn = {.width = WIDTH, .heads = 1},
+                                      .cross = {.width = WIDTH, .heads = 1},
+                                      .mlp = {.width = WIDTH, .inner = INNER, .act = HEED_RELU},
+                                      .eps = (heed_real)1e-5});
     heed_conv_init(&conv[0], s, "conv1",
                    (heed_conv_layer_args){.in = WIDTH, .out = INNER, .size = {0, 1}});
     heed_conv_init(&conv[1], s, "conv2",
@@ -47,7 +46,7 @@ void decoder_steps(explaining *e) {
     if (failed(e)) return;
     heed_probe(e->tape, "block.*", false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
-    heed_decoder_block_apply(&l, e->tape, input_of(e, y), NULL, input_of(e, h), NULL, NULL);
+    heed_block_apply(&l, e->tape, input_of(e, y), &(heed_block_inputs){.memory = input_of(e, h)});
     heed_matrix n2 = kept(e, "block.norm2.out", WIDTH), ff = kept(e, "block.mlp.down.out", WIDTH);
     heed_matrix by_conv = result_of(e, by_convolutions(e, conv, &l.mlp, n2), QUERIES, WIDTH);
 

@@ -43,7 +43,7 @@ void heads_steps(explaining *e) {
     set_parameter(m.qkv.w, in, false);
     set_parameter(m.out.w, out, false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
-    heed_tensor *y = heed_mha_apply(&m, e->tape, input_of(e, x), NULL, NULL, NULL);
+    heed_tensor *y = heed_mha_apply(&m, e->tape, input_of(e, x), NULL);
     heed_matrix layer = result_of(e, y, TOKENS, WIDTH);
 
     for (int i = 0; i < STACK; i++)

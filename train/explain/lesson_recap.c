@@ -17,7 +17,7 @@ typedef struct {
 static heed_tensor *apply(const layers *l, int layer, heed_tape *t, heed_tensor *x) {
     return layer == 0   ? heed_conv_apply(&l->conv, t, x)
            : layer == 1 ? heed_rnn_apply(&l->rnn, t, x, NULL, NULL, NULL)
-                        : heed_mha_apply(&l->attention, t, x, NULL, NULL, NULL);
+                        : heed_mha_apply(&l->attention, t, x, NULL);
 }
 
 /* Fills row t of `norms`: |d y_t / d x_s| for each s. The batch holds the same input WIDTH times,

@@ -111,8 +111,9 @@ static void shuffle_memory(explaining *e) {
         heed_tensor *memory = input_of(e, k ? shuffled(e, h, order, false) : h);
         heed_attention_kv kv = heed_attend_kv(&l, e->tape, memory, NULL);
         heed_tensor *q = input_of(e, query);
-        weights[k] = result_of(e, heed_attend_look(&l, e->tape, q, &kv).weights, 1, MEMORY);
-        heed_matrix row = result_of(e, heed_attend_apply(&l, e->tape, q, &kv), 1, MEMORY_WIDTH);
+        heed_attended y = heed_attend_apply(&l, e->tape, q, &kv, false);
+        weights[k] = result_of(e, y.weights, 1, MEMORY);
+        heed_matrix row = result_of(e, y.context, 1, MEMORY_WIDTH);
         if (failed(e)) return;
         memcpy(c.x + k * MEMORY_WIDTH, row.x, MEMORY_WIDTH * sizeof *c.x);
     }
@@ -167,7 +168,7 @@ static heed_matrix vit_apply(explaining *e, const vit *m, heed_matrix pixels) {
     heed_tensor *x = heed_reshape(t, input_of(e, pixels), 4, (int[]){1, SIDE, SIDE, 1});
     heed_tensor *y =
         heed_position_apply(&m->position, t, heed_patch_embed_apply(&m->patch, t, x), 0);
-    for (int i = 0; i < BLOCKS; i++) y = heed_block_apply(&m->block[i], t, y, NULL, NULL);
+    for (int i = 0; i < BLOCKS; i++) y = heed_block_apply(&m->block[i], t, y, NULL);
     return result_of(e, y, PATCHES, WIDTH);
 }
 

@@ -81,7 +81,7 @@ static void add_stage(explaining *e, int k, const heed_matrix *m) {
     for (int i = W; i < GIVEN; i++) set_parameter(parameters[i - W], m[i], false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
     heed_attention_kv kv = heed_attend_kv(&l, e->tape, input_of(e, h), NULL);
-    heed_tensor *y = heed_attend_apply(&l, e->tape, input_of(e, s), &kv);
+    heed_tensor *y = heed_attend_apply(&l, e->tape, input_of(e, s), &kv, false).context;
 
     add_step(e, stages[k].title, stages[k].formula, stages[k].words);
     if (a->kind == HEED_ADDITIVE) {
