@@ -181,7 +181,7 @@ $(B)/%.o: %.c | .deps-checked
 	$(call say,CC $<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 # stb_image computes with integers that wrap around; behind the end of a damaged JPEG scan it shifts a zero by more than
 # 31 (stbi__grow_buffer_unsafe), which is zero on every machine.
-$(B)/src/data/image/image.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
+$(B)/src/data/image/decode.o: CFLAGS_ALL += -fwrapv -fno-sanitize=shift-exponent
 ifneq ($(filter release mpi,$(VARIANT)),)
 # Compares pictures byte by byte.
 $(B)/src/data/image/mirror.o: SIZE := -O3

@@ -92,7 +92,8 @@ bool heed_cluster_agree(heed_ctx *c, const heed_cluster *k);
 typedef struct {
     const heed_model *model;
     heed_run *net; /* an open model that is trained in place, by its own model, settings, tokenizers
-                      and classes; NULL: a new one. Not with `resume` */
+                      and classes; what `freeze` and `lr-scale` set stays set. NULL: a new one. Not
+                      with `resume` */
 
     /* the data: a path, or what is open */
     const char *data; /* a file or folder of the kind that the model reads; when resuming, NULL or
@@ -140,7 +141,7 @@ typedef struct {
 typedef struct heed_training heed_training;
 
 /* clang-format off */
-/* Prepares a training: opens the data by the kind that the model reads, chooses (heed_model_choose)
+/* Prepares a training: opens the data by the kind that the model reads, chooses (heed_model.choose)
  * and completes the settings by what is found there, trains or opens a tokenizer, and tries model
  * and data on one batch before anything is written. If the setting `from` names a run, its weights,
  * settings and tokenizer are taken first (heed_start_settings). The seed is the context's.
@@ -311,7 +312,6 @@ typedef struct {
     const char *const *labels;
     int label_count;
 } heed_row_names;
-
 /* Copies the weights of a run to the entries of a new store s, by name. The entry's `rows` decides
  * how rows are matched: tokens by their text, positions by number, classes by name if both have the
  * same ones in any order. Positions on a grid of another size are interpolated bilinearly

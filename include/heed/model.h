@@ -160,10 +160,6 @@ typedef struct {
 
 /* m->data; heed_own_numbers if that or m is NULL. */
 const heed_data_kind *heed_model_data(const heed_model *m);
-/* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
- * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
- * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */
-bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
  * an error if the model refuses its settings, or a target matches nothing. */
@@ -172,7 +168,6 @@ bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_
 bool heed_model_batch(const heed_model *m, void *self, const heed_data *data, heed_batch_at at,
                       heed_batch *out);
 uint64_t heed_model_eval_batches(const heed_model *m, void *self, const heed_data *data, int rows);
-uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_data *data, int rows);
 
 /* The settings of these tables (ended by NULL), then the model's and those that every training run
  * shares, at the model's defaults. If a name is in several, the first applies. tables NULL: none.

@@ -36,9 +36,9 @@ typedef struct {
     bool adapter;        /* belongs to an adapter of another entry: heed_lora_add */
     char *undrawn;       /* the init of an entry that waits for the values of a run, so that none
                         are drawn; NULL: the tensor has its values */
-    int64_t thaw;        /* heed_freeze_for froze it for this number of updates; 0: it did not */
-    heed_real lr_scale;  /* multiplies the learning rate; 1 by default */
-    heed_row_kind rows;  /* HEED_ROWS_UNITS by default */
+    int64_t thaw;       /* the setting freeze-steps: frozen for this number of updates; 0: not so */
+    heed_real lr_scale; /* multiplies the learning rate; 1 by default */
+    heed_row_kind rows; /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
 } heed_entry;
 
@@ -90,16 +90,9 @@ size_t heed_store_params(const heed_store *s);
  * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns
  * how many matched. */
 int heed_freeze(heed_store *s, const char *pattern);
-/* Freezes trained entries until heed_thaw is called with at least this number of updates. */
-int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates);
 int heed_set_decay(heed_store *s, const char *pattern, bool decay);
 int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
 int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
-
-/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
- * Returns how many these are. An optimizer made before has slots for them, and its bias correction
- * counts their updates from here. */
-int heed_thaw(heed_store *s, int64_t updates);
 
 /* Sets the gradients of all entries to zero. heed_step does this as well. */
 void heed_zero_grads(heed_store *s);

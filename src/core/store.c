@@ -391,7 +391,7 @@ int heed_freeze(heed_store *s, const char *pattern) {
     return n;
 }
 
-int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates) {
+int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates) {
     int n = 0, at = 0;
     for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
         if (!e->trained || updates < 1) continue;
@@ -401,7 +401,7 @@ int heed_freeze_for(heed_store *s, const char *pattern, int64_t updates) {
     return n;
 }
 
-int heed_thaw(heed_store *s, int64_t updates) {
+int heed__thaw(heed_store *s, int64_t updates) {
     int n = 0;
     for (size_t i = 0; s && i < s->count; i++) {
         heed_entry *e = s->entries[i];

@@ -39,4 +39,11 @@ typedef struct heed__store_ref {
 void heed__store_refer(heed__store_ref *r, heed_store *s);
 void heed__store_release(heed__store_ref *r);
 
+/* Freezes trained entries until heed__thaw is called with at least this number of updates. */
+int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates);
+/* Call after `updates` updates: entries that were frozen for at most as many are trained again.
+ * Returns how many these are. An optimizer made before has slots for them, and its bias correction
+ * counts their updates from here. */
+int heed__thaw(heed_store *s, int64_t updates);
+
 #endif

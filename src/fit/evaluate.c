@@ -34,13 +34,13 @@ bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const he
     return !heed__stopped(c);
 }
 
-bool heed__evaluate(const heed__evaluation *e, heed_score *score) {
+bool heed__evaluate(const heed_run *r, const heed_data *data, int rows, uint64_t count,
+                    uint64_t all, const heed_train_args *a, heed_score *score) {
     *score = (heed_score){0};
-    for (uint64_t i = 0; i < e->count; i++) {
-        heed_batch_at at = {.index = i, .rows = e->rows, .sample = e->sample};
-        if (i > 0 && e->stop && e->stop(e->user)) return false;
-        if (!heed_evaluate_batch(e->tape, e->model, e->self, e->data, at, NULL, score))
-            return false;
+    for (uint64_t i = 0; i < count; i++) {
+        heed_batch_at at = {.index = i, .rows = rows, .sample = count < all};
+        if (i > 0 && a && a->stop && a->stop(a->user)) return false;
+        if (!heed_evaluate_batch(r->tape, r->model, r->self, data, at, NULL, score)) return false;
     }
     return true;
 }
@@ -49,7 +49,7 @@ heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const he
                          int rows) {
     heed_score score = {0};
     if (!t || !m || !self || rows < 1 || heed__stopped(heed_tape_ctx(t))) return score;
-    heed__evaluation e = {.tape = t, .model = m, .self = self, .data = data, .rows = rows};
-    e.count = heed_model_eval_batches(m, self, data, rows);
-    return heed__evaluate(&e, &score) ? score : (heed_score){0};
+    heed_run r = {.tape = t, .model = m, .self = self};
+    uint64_t all = heed_model_eval_batches(m, self, data, rows);
+    return heed__evaluate(&r, data, rows, all, all, NULL, &score) ? score : (heed_score){0};
 }

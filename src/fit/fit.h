@@ -46,6 +46,13 @@ bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]);
 /* Fails: the setting `key` has a pattern that matches nothing in s. */
 bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
 
+/* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
+ * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
+ * except those of the kind of data are. out: adds what was chosen, begins with {0}; or NULL. */
+bool heed__model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out);
+uint64_t heed__model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
+                                   int rows);
+
 /* ---- sum.c: the gradients of an update ---- */
 
 /* The sum of the micro-batches from .. from + count - 1. */
@@ -315,19 +322,10 @@ void heed__start_forgotten(heed_training *t);
 
 /* ---- evaluate.c ---- */
 
-/* Evaluates batches 0 .. count-1 of data. False if stopped or on error. */
-typedef struct {
-    heed_tape *tape;
-    const heed_model *model;
-    void *self;
-    const heed_data *data;
-    int rows;
-    uint64_t count;
-    bool sample; /* count is less than the number available */
-    bool (*stop)(void *user);
-    void *user;
-} heed__evaluation;
-bool heed__evaluate(const heed__evaluation *e, heed_score *score);
+/* Evaluates batches 0 .. count-1 of data, which has `all`; of fewer, random ones. False if a stops
+ * it, or on error. */
+bool heed__evaluate(const heed_run *r, const heed_data *data, int rows, uint64_t count,
+                    uint64_t all, const heed_train_args *a, heed_score *score);
 /* The number of items that the loss of a batch averages. */
 double heed__batch_weight(const heed_batch *b);
 
@@ -446,9 +444,7 @@ void heed__report(heed_training *t, heed_report r);
 heed_report heed__report_of(const heed_training *t, heed_fit_event event);
 void heed__note(heed_training *t, const char *format, ...) HEED_PRINTF(2, 3);
 bool heed__save(heed_training *t, bool best);
-/* An evaluation with the training's settings; evaluates, reports and saves. False if stopped or on
- * error. */
-heed__evaluation heed__evaluation_of(const heed_training *t);
+/* Evaluates, reports and saves. False if stopped or on error. */
 bool heed__evaluation_make(heed_training *t);
 /* Makes the pass over one micro-batch of an update, which sets t->passes[micro]; all of them. */
 bool heed__pass_make(heed_training *t, uint32_t micro);

@@ -2,6 +2,7 @@
  * evaluations and checkpoints. train.c prepares it, run.c saves. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "core/tape.h"
 #include "fit/fit.h"
 
@@ -233,18 +234,6 @@ bool heed__finished(const heed_training *t) {
 
 /* ---- evaluations, which choose the weights that the run keeps ---- */
 
-heed__evaluation heed__evaluation_of(const heed_training *t) {
-    return (heed__evaluation){.tape = t->net.tape,
-                              .model = t->net.model,
-                              .self = t->net.self,
-                              .data = t->data,
-                              .rows = t->set.rows,
-                              .count = t->evals,
-                              .sample = t->evals < t->all_evals,
-                              .stop = t->a.stop,
-                              .user = t->a.user};
-}
-
 /* Ties in accuracy are decided by the lower loss; without a metric only the loss is compared. */
 static bool better(const heed_training *t, double loss) {
     const heed__state *s = &t->state;
@@ -274,11 +263,12 @@ static bool take_score(heed_training *t, const heed_score *score) {
 }
 
 bool heed__evaluation_make(heed_training *t) {
-    heed__evaluation e = heed__evaluation_of(t);
-    if (t->state.step == 0) e.stop = NULL; /* a new run has its first checkpoint or is not made */
     heed_score score;
     double start = heed__os_seconds();
-    if (!heed__evaluate(&e, &score)) return false;
+    bool first = t->state.step == 0; /* a new run has its first checkpoint or is not made */
+    if (!heed__evaluate(&t->net, t->data, t->set.rows, t->evals, t->all_evals, first ? NULL : &t->a,
+                        &score))
+        return false;
     t->eval_seconds = heed__os_seconds() - start;
     if (t->evals && !(score.weight > 0 && isfinite(score.loss)))
         return loss_diverged(t, t->state.step, "validation loss", score.loss / score.weight);
@@ -304,7 +294,7 @@ bool heed__evaluation_make(heed_training *t) {
 /* Trains what `freeze` matches from update freeze-steps + 1 on. */
 static void thaw(heed_training *t) {
     int64_t steps = t->set.freeze_steps, done = t->state.step;
-    int n = steps && done >= steps ? heed_thaw(t->net.store, done) : 0;
+    int n = steps && done >= steps ? heed__thaw(t->net.store, done) : 0;
     if (n && done == steps)
         heed__note(t, "step %" PRId64 ": %d frozen tensor%s trained from here on", done, n,
                    n == 1 ? " is" : "s are");

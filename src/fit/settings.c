@@ -3,6 +3,7 @@
  * inherits from its kind of data. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "fit/fit.h"
 #include "io/io.h"
 #include "optim/optim.h"
@@ -327,7 +328,7 @@ bool heed__settings_apply(const heed__settings *s, heed_store *store) {
     heed_ctx *c = heed_store_ctx(store);
     if (s->lora && !heed__lora_freeze(store, s->lora_train)) return false;
     for (const char *at = s->freeze; heed__next_item(c, &at, item);)
-        if ((s->freeze_steps ? heed_freeze_for(store, item, s->freeze_steps)
+        if ((s->freeze_steps ? heed__freeze_for(store, item, s->freeze_steps)
                              : heed_freeze(store, item)) == 0)
             return heed__no_match("freeze", item, store);
     for (const char *at = s->lr_scale; heed__next_item(c, &at, item);)
@@ -375,8 +376,8 @@ uint64_t heed_model_eval_batches(const heed_model *m, void *self, const heed_dat
     return m && data && k->eval_batches ? k->eval_batches(data, rows) : 0;
 }
 
-uint64_t heed_model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
-                                  int rows) {
+uint64_t heed__model_epoch_batches(const heed_model *m, void *self, const heed_data *data,
+                                   int rows) {
     const heed_data_kind *k = heed_model_data(m);
     if (!m) return 0;
     if (m->epoch_batches) return m->epoch_batches(self, data, rows);
@@ -455,7 +456,8 @@ bool heed_choose(heed_choices *k, const char *settings, const char *why, ...) {
 }
 
 /* Without open data there is something to look at only in a regular file. */
-bool heed_model_choose(const heed_model *m, heed_config *f, const heed_data *d, heed_choices *out) {
+bool heed__model_choose(const heed_model *m, heed_config *f, const heed_data *d,
+                        heed_choices *out) {
     heed_choices own = {.count = 0}, *k = out ? out : &own;
     if (!m || !f) return false;
     bool from = heed_config_has(f, "from") && *heed_config_text(f, "from");

@@ -48,13 +48,13 @@ heed_data *heed_train_data(heed_ctx *c, const heed_model *m, heed_config *f, hee
     heed__labels of_run = {0};
     if (heed__stopped(c) || !m || !f || !how) return NULL;
     bool ok = how->run ? heed__labels_read(c, how->run, 0, &of_run)
-                       : heed_model_choose(m, f, NULL, chosen);
+                       : heed__model_choose(m, f, NULL, chosen);
     if (how->run && !heed__ctx_edited(c)) {
         how->labels = of_run.list;
         how->label_count = of_run.count;
     }
     heed_data *d = ok ? heed_data_open(c, f, heed_model_data(m), how) : NULL;
-    if (d && !how->run) heed_model_choose(m, f, d, chosen);
+    if (d && !how->run) heed__model_choose(m, f, d, chosen);
     how->labels = NULL;
     heed__labels_free(&of_run);
     return d;
@@ -213,7 +213,7 @@ static bool count_batches(heed_training *t) {
     if (!t->data->no_val)
         t->all_evals = heed_model_eval_batches(net->model, net->self, t->data, rows);
     t->evals = limit && limit < t->all_evals ? limit : t->all_evals;
-    t->epoch_batches = heed_model_epoch_batches(net->model, net->self, t->data, rows);
+    t->epoch_batches = heed__model_epoch_batches(net->model, net->self, t->data, rows);
     if (t->epoch_batches < 1) t->epoch_batches = 1;
     uint64_t micros = t->set.full_batch ? t->epoch_batches : (uint64_t)t->set.accumulate;
     if (micros > UINT32_MAX)
@@ -333,11 +333,11 @@ static bool check_memory(heed_training *t) {
 
 /* The seconds of one batch, if less than those so far: other programs may slow some down. */
 static bool evaluate_one(heed_training *t, double *seconds) {
-    heed__evaluation e = heed__evaluation_of(t);
     heed_score score;
     double start = heed__os_seconds();
-    e.count = t->evals ? 1 : 0;
-    if (!heed__evaluate(&e, &score)) return false;
+    uint64_t all = t->evals < t->all_evals ? t->all_evals : t->evals != 0;
+    if (!heed__evaluate(&t->net, t->data, t->set.rows, t->evals != 0, all, NULL, &score))
+        return false;
     size_t bytes = heed_tape_used(t->net.tape).bytes, *more = &t->memory.evaluation;
     t->memory.total -= *more;
     *more = bytes > t->memory.step ? bytes - t->memory.step : 0;

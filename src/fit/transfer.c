@@ -714,16 +714,12 @@ static bool measure(comparison *k, heed_run *r, double *loss) {
     if (r == k->run && !read_as_first(k, r->config)) return false;
     heed_data *d = heed_data_open(k->c, r->config, heed_model_data(r->model), &how);
     if (!d || !is_first_data(k, d)) return false;
-    heed__evaluation e = {.tape = r->tape, .model = r->model, .self = r->self, .data = d};
-    e.stop = k->a->stop;
-    e.user = k->a->user;
-    e.rows = (int)heed_config_int(k->first->config, "batch");
-    uint64_t all = heed_model_eval_batches(r->model, r->self, d, e.rows);
+    int rows = (int)heed_config_int(k->first->config, "batch");
+    uint64_t all = heed_model_eval_batches(r->model, r->self, d, rows);
     uint64_t most = (uint64_t)heed_config_int(k->first->config, "eval-batches");
-    e.sample = most && most < all;
-    e.count = e.sample ? most : all;
     heed_score score;
-    bool ok = heed__evaluate(&e, &score) && score.weight > 0;
+    bool ok = heed__evaluate(r, d, rows, most && most < all ? most : all, all, k->a, &score) &&
+              score.weight > 0;
     if (ok) *loss = score.loss / score.weight;
     heed_data_close(d);
     return ok;

@@ -169,47 +169,44 @@ void heed_lesson_compute(heed_lesson *l) {
 
 /* ---- making ---- */
 
-const char *heed_lesson_name(heed_lesson_part part) {
-    static const char *const names[HEED_LESSON_COUNT] = {
-        "X",   "Z",   "W_Q",    "W_K",  "W_V",  "B_Q",    "B_K",       "B_V",     "Q",
-        "K",   "V",   "Q_R",    "K_R",  "raw",  "scaled", "scores",    "weights", "output",
-        "W_h", "B_O", "others", "gain", "bias", "share",  "all_heads", "normed"};
-    return (int)part >= 0 && part < HEED_LESSON_COUNT ? names[part] : "";
-}
+/* Of each part its name, the sizes of its rows and columns in the arguments (ONE: 1), and where
+ * those have its numbers; 0: it is computed, as x, which is always given, is not their first. */
+#define AT(member) offsetof(heed_lesson_args, member)
+enum { ONE = sizeof(heed_lesson_args) };
+static const struct {
+    const char *name;
+    size_t rows, cols, given;
+} parts[HEED_LESSON_COUNT] = {
+    [HEED_LESSON_X] = {"X", AT(tokens), AT(features), AT(x)},
+    [HEED_LESSON_Z] = {"Z", AT(sources), AT(memory), AT(z)},
+    [HEED_LESSON_W_Q] = {"W_Q", AT(features), AT(key), AT(w_q)},
+    [HEED_LESSON_W_K] = {"W_K", AT(memory), AT(key), AT(w_k)},
+    [HEED_LESSON_W_V] = {"W_V", AT(memory), AT(value), AT(w_v)},
+    [HEED_LESSON_B_Q] = {"B_Q", ONE, AT(key), AT(b_q)},
+    [HEED_LESSON_B_K] = {"B_K", ONE, AT(key), AT(b_k)},
+    [HEED_LESSON_B_V] = {"B_V", ONE, AT(value), AT(b_v)},
+    [HEED_LESSON_Q] = {"Q", AT(tokens), AT(key), 0},
+    [HEED_LESSON_K] = {"K", AT(sources), AT(key), 0},
+    [HEED_LESSON_V] = {"V", AT(sources), AT(value), 0},
+    [HEED_LESSON_Q_R] = {"Q_R", AT(tokens), AT(key), 0},
+    [HEED_LESSON_K_R] = {"K_R", AT(sources), AT(key), 0},
+    [HEED_LESSON_RAW] = {"raw", AT(tokens), AT(sources), 0},
+    [HEED_LESSON_SCALED] = {"scaled", AT(tokens), AT(sources), 0},
+    [HEED_LESSON_SCORES] = {"scores", AT(tokens), AT(sources), 0},
+    [HEED_LESSON_WEIGHTS] = {"weights", AT(tokens), AT(sources), 0},
+    [HEED_LESSON_OUTPUT] = {"output", AT(tokens), AT(value), 0},
+    [HEED_LESSON_W_H] = {"W_h", AT(value), AT(width), AT(w_h)},
+    [HEED_LESSON_B_O] = {"B_O", ONE, AT(width), AT(b_o)},
+    [HEED_LESSON_OTHERS] = {"others", AT(tokens), AT(width), AT(others)},
+    [HEED_LESSON_GAIN] = {"gain", ONE, AT(width), AT(gain)},
+    [HEED_LESSON_BIAS] = {"bias", ONE, AT(width), AT(norm_bias)},
+    [HEED_LESSON_SHARE] = {"share", AT(tokens), AT(width), 0},
+    [HEED_LESSON_ALL] = {"all_heads", AT(tokens), AT(width), 0},
+    [HEED_LESSON_NORMED] = {"normed", AT(tokens), AT(width), 0},
+};
 
-static void shape_parts(heed_lesson *l) {
-    const heed_lesson_args *a = &l->args;
-    int width = a->w_h ? a->width : 0, norm = a->gain ? width : 0;
-    const int shapes[HEED_LESSON_COUNT][2] = {
-        [HEED_LESSON_X] = {a->tokens, a->features},
-        [HEED_LESSON_Z] = {a->sources, a->memory},
-        [HEED_LESSON_W_Q] = {a->features, a->key},
-        [HEED_LESSON_W_K] = {a->memory, a->key},
-        [HEED_LESSON_W_V] = {a->memory, a->value},
-        [HEED_LESSON_B_Q] = {1, a->key},
-        [HEED_LESSON_B_K] = {1, a->key},
-        [HEED_LESSON_B_V] = {1, a->value},
-        [HEED_LESSON_Q] = {a->tokens, a->key},
-        [HEED_LESSON_K] = {a->sources, a->key},
-        [HEED_LESSON_V] = {a->sources, a->value},
-        [HEED_LESSON_Q_R] = {a->tokens, a->rotary > 0 ? a->key : 0},
-        [HEED_LESSON_K_R] = {a->sources, a->rotary > 0 ? a->key : 0},
-        [HEED_LESSON_RAW] = {a->tokens, a->sources},
-        [HEED_LESSON_SCALED] = {a->tokens, a->sources},
-        [HEED_LESSON_SCORES] = {a->tokens, a->sources},
-        [HEED_LESSON_WEIGHTS] = {a->tokens, a->sources},
-        [HEED_LESSON_OUTPUT] = {a->tokens, a->value},
-        [HEED_LESSON_W_H] = {a->value, width},
-        [HEED_LESSON_B_O] = {1, width},
-        [HEED_LESSON_OTHERS] = {a->tokens, width},
-        [HEED_LESSON_GAIN] = {1, norm},
-        [HEED_LESSON_BIAS] = {1, norm},
-        [HEED_LESSON_SHARE] = {a->tokens, width},
-        [HEED_LESSON_ALL] = {a->tokens, width},
-        [HEED_LESSON_NORMED] = {a->tokens, norm},
-    };
-    for (int i = 0; i < HEED_LESSON_COUNT; i++)
-        l->part[i] = (heed_matrix){shapes[i][0], shapes[i][1], NULL};
+const char *heed_lesson_name(heed_lesson_part part) {
+    return (int)part >= 0 && part < HEED_LESSON_COUNT ? parts[part].name : "";
 }
 
 /* Whether a part has numbers; those of rotary positions, of the layer and its norm have some only
@@ -219,6 +216,10 @@ static bool is_there(const heed_lesson_args *a, int part) {
     bool of_norm =
         part == HEED_LESSON_GAIN || part == HEED_LESSON_BIAS || part == HEED_LESSON_NORMED;
     return part < HEED_LESSON_W_H || (a->w_h && (!of_norm || a->gain));
+}
+
+static int size_in(const heed_lesson_args *a, size_t member) {
+    return member == ONE ? 1 : *(const int *)((const char *)a + member);
 }
 
 static bool check(heed_ctx *c, const heed_lesson *l) {
@@ -268,19 +269,6 @@ static bool place(heed_ctx *c, heed_lesson *l) {
     return true;
 }
 
-/* Where the arguments have the numbers of a part; NULL: it is computed. */
-static const double **given_part(heed_lesson_args *a, int part) {
-    const double **const list[HEED_LESSON_COUNT] = {
-        [HEED_LESSON_X] = &a->x,           [HEED_LESSON_Z] = &a->z,
-        [HEED_LESSON_W_Q] = &a->w_q,       [HEED_LESSON_W_K] = &a->w_k,
-        [HEED_LESSON_W_V] = &a->w_v,       [HEED_LESSON_B_Q] = &a->b_q,
-        [HEED_LESSON_B_K] = &a->b_k,       [HEED_LESSON_B_V] = &a->b_v,
-        [HEED_LESSON_W_H] = &a->w_h,       [HEED_LESSON_B_O] = &a->b_o,
-        [HEED_LESSON_OTHERS] = &a->others, [HEED_LESSON_GAIN] = &a->gain,
-        [HEED_LESSON_BIAS] = &a->norm_bias};
-    return list[part];
-}
-
 bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) {
     if (out) *out = (heed_lesson){0};
     if (!a || !out)
@@ -288,12 +276,15 @@ bool heed_lesson_make(heed_ctx *c, const heed_lesson_args *a, heed_lesson *out) 
     *out = (heed_lesson){.args = *a, .self = !a->z};
     if (heed__stopped(c)) return false;
     if (out->self) out->args.sources = a->tokens, out->args.memory = a->features;
-    shape_parts(out);
+    for (int i = 0; i < HEED_LESSON_COUNT; i++)
+        if (is_there(&out->args, i))
+            out->part[i] = (heed_matrix){size_in(&out->args, parts[i].rows),
+                                         size_in(&out->args, parts[i].cols), NULL};
     if (!check(c, out) || !place(c, out)) return false;
     /* The arguments point to the lesson's copies: the head can be computed again from them. */
     for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        const double **given = given_part(&out->args, i);
-        if (!given || (i == HEED_LESSON_Z && out->self)) continue;
+        if (!parts[i].given || (i == HEED_LESSON_Z && out->self)) continue;
+        const double **given = (const double **)(void *)((char *)&out->args + parts[i].given);
         copy(&out->part[i], *given);
         *given = out->part[i].x;
     }

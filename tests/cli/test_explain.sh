@@ -13,7 +13,7 @@ says "NOUN queries VERB; VERB queries NOUN, OBJ,"
 # Settings.
 ok explain --hard --beta 3 --tex hard.tex
 run explain --hard --beta 3
-says "All scores are multiplied by beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
+says "Here beta = 3 instead of the usual 1/sqrt(3) = 0.5774."
 says "9. Weights: weights = 1 at the largest of each row"
 says "Each token receives the one value that its row of weights chooses."
 holds grep -qF 'zebra} & 0 & 0 & 0 & 1^{*} & 0 & 0 & 0^{=} & 0' hard.tex

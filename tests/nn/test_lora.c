@@ -1,6 +1,7 @@
 /* LoRA: adapters of weights and of parts of stacked projections, what they compute and train, and
  * merging them; entries that are frozen for a number of steps. */
 #include "built.h"
+#include "core/store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,17 +148,17 @@ TEST_IN(thawed_parameters_begin_their_own_count_of_updates, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){1});
     heed_tensor *b = heed_param(s, "b", "one", 1, (int[]){1});
-    CHECK(heed_freeze_for(s, "w", 50) == 1 && !heed_store_find(s, "w")->trained);
+    CHECK(heed__freeze_for(s, "w", 50) == 1 && !heed_store_find(s, "w")->trained);
     heed_optim *o = heed_optim_new(s, &heed_adamw, NULL);
     heed_tape *t = heed_tape_new(c);
     for (int i = 0; i < 51; i++) {
-        CHECK(heed_thaw(s, i) == (i == 50));
+        CHECK(heed__thaw(s, i) == (i == 50));
         CHECK(w->x[0] == 1);
         heed_tape_begin(t, HEED_TRAIN, (uint64_t)i);
         CHECK(heed_backward(t, heed_sum(t, heed_add(t, w, b))) && heed_step(o, 1));
     }
     CHECK(b->x[0] < (heed_real)0.96);
     CHECK(fabs((double)w->x[0] - (1 - 1e-3)) < 1e-6);
-    CHECK(heed_freeze(s, "w") == 1 && heed_thaw(s, 1000) == 0); /* for good */
-    CHECK(heed_freeze_for(NULL, "w", 1) == 0 && heed_thaw(NULL, 1) == 0);
+    CHECK(heed_freeze(s, "w") == 1 && heed__thaw(s, 1000) == 0); /* for good */
+    CHECK(heed__freeze_for(NULL, "w", 1) == 0 && heed__thaw(NULL, 1) == 0);
 }

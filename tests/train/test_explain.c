@@ -60,167 +60,90 @@ TEST(explain_gradients_are_numpys_to_1e_12) {
     CLOSE(c);
 }
 
-/* ---- every cell against finite differences, with a memory of its own and biases ---- */
+/* ---- every cell against finite differences ---- */
 
 enum { T = 3, S = 4, D = 2, M = 3, E = 2, D2 = 3 };
 
-static void fill(double *x, size_t n, uint64_t seed) {
-    heed_random r = heed_random_at(seed, "test", 0, 0);
-    for (size_t i = 0; i < n; i++) x[i] = heed_random_normal(&r, i);
-}
-
-/* L = sum of c output + sum of e weights, for random c and e. */
+/* L = sum of co times what the head ends with, its output or what the layer makes of it, and of a
+ * head the sum of ce times its weights. */
 static double loss(const heed_lesson *l, const double *co, const double *ce) {
-    const heed_matrix *o = &l->part[HEED_LESSON_OUTPUT], *w = &l->part[HEED_LESSON_WEIGHTS];
+    const heed_matrix *p = l->part, *w = &p[HEED_LESSON_WEIGHTS];
+    const heed_matrix *y = &p[p[HEED_LESSON_NORMED].x ? HEED_LESSON_NORMED
+                              : p[HEED_LESSON_ALL].x  ? HEED_LESSON_ALL
+                                                      : HEED_LESSON_OUTPUT];
     double sum = 0;
-    for (int i = 0; i < o->rows * o->cols; i++) sum += co[i] * o->x[i];
-    for (int i = 0; i < w->rows * w->cols; i++) sum += ce[i] * w->x[i];
+    for (int i = 0; i < y->rows * y->cols; i++) sum += co[i] * y->x[i];
+    for (int i = 0; !p[HEED_LESSON_W_H].x && i < w->rows * w->cols; i++) sum += ce[i] * w->x[i];
     return sum;
 }
 
-static void check_part(heed_lesson *l, heed_lesson_part part, const heed_matrix *g,
-                       const double *co, const double *ce) {
-    heed_matrix *m = &l->part[part];
-    for (int i = 0; i < m->rows * m->cols; i++) {
-        double was = m->x[i], up, down;
-        m->x[i] = was + 1e-5;
-        heed_lesson_compute(l);
-        up = loss(l, co, ce);
-        m->x[i] = was - 1e-5;
-        heed_lesson_compute(l);
-        down = loss(l, co, ce);
-        m->x[i] = was;
-        CHECK_CLOSE(g->x[i], (up - down) / 2e-5, 1e-8);
-    }
+static double slope(heed_lesson *l, double *x, double change, const double *co, const double *ce) {
+    double was = *x;
+    *x = was + change;
     heed_lesson_compute(l);
+    *x = was;
+    return loss(l, co, ce) / (2 * change);
 }
 
-/* n: at least 100 numbers, of which the loss takes those behind the first 50. */
-static void check_gradients(heed_lesson_args a, const double *n) {
+/* Of every given part but X of a layer, to which ways lead past the head. Returns how many cells.
+ */
+static int check_gradients(heed_lesson_args a, const double *n) {
+    static const heed_lesson_part list[] = {
+        HEED_LESSON_W_Q,  HEED_LESSON_W_K,  HEED_LESSON_W_V,   HEED_LESSON_B_Q, HEED_LESSON_B_K,
+        HEED_LESSON_B_V,  HEED_LESSON_X,    HEED_LESSON_Z,     HEED_LESSON_W_H, HEED_LESSON_B_O,
+        HEED_LESSON_GAIN, HEED_LESSON_BIAS, HEED_LESSON_OTHERS};
     heed_ctx *c = heed_open(NULL);
     heed_lesson l = make(c, a);
     heed_lesson_gradient g;
-    CHECK(heed_lesson_backward(c, &l, n + 50, n + 70, &g));
-    static const heed_lesson_part list[] = {HEED_LESSON_X,   HEED_LESSON_W_Q, HEED_LESSON_W_K,
-                                            HEED_LESSON_W_V, HEED_LESSON_B_Q, HEED_LESSON_B_K,
-                                            HEED_LESSON_B_V, HEED_LESSON_Z};
-    for (size_t i = 0; i < sizeof list / sizeof *list - l.self; i++)
-        check_part(&l, list[i], &g.part[list[i]], n + 50, n + 70);
+    const double *co = n + 70, *ce = n + 90;
+    int checked = 0;
+    CHECK(a.w_h ? heed_lesson_backward_layer(c, &l, co, &g)
+                : heed_lesson_backward(c, &l, co, ce, &g));
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        heed_matrix *m = &l.part[list[i]];
+        if ((list[i] == HEED_LESSON_Z && l.self) || (list[i] == HEED_LESSON_X && a.w_h)) continue;
+        for (int k = 0; m->x && k < m->rows * m->cols; k++, checked++) {
+            double up = slope(&l, &m->x[k], 1e-5, co, ce),
+                   down = slope(&l, &m->x[k], -1e-5, co, ce);
+            CHECK_CLOSE(g.part[list[i]].x[k], up + down, 1e-8);
+        }
+    }
+    heed_lesson_compute(&l);
     const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
     for (int i = 0; i < w->rows * w->cols; i++) CHECK(!l.hidden[i % w->cols] || w->x[i] == 0);
     heed_lesson_gradient_free(&g);
     heed_lesson_free(&l);
     CLOSE(c);
+    return checked;
 }
 
+/* Self-attention; keys and values of a memory, with biases and masks; W_h, the other heads and the
+ * layer's bias behind it; and a norm behind those. */
 TEST(explain_gradients_are_finite_differences) {
     double n[128];
-    fill(n, 128, 5);
-    check_gradients((heed_lesson_args){.tokens = T,
-                                       .features = D,
-                                       .sources = S,
-                                       .memory = M,
-                                       .key = E,
-                                       .value = D2,
-                                       .x = n,
-                                       .z = n + 6,
-                                       .w_q = n + 18,
-                                       .w_k = n + 22,
-                                       .w_v = n + 28,
-                                       .b_q = n + 37,
-                                       .b_k = n + 39,
-                                       .b_v = n + 41,
-                                       .beta = 0.7,
-                                       .causal = true,
-                                       .hide = (const unsigned char[]){0, 1, 0, 0}},
-                    n);
-}
-
-TEST(explain_self_attention_has_one_gradient_of_x) {
-    double n[128];
-    fill(n, 128, 6);
-    check_gradients((heed_lesson_args){.tokens = T,
-                                       .features = D,
-                                       .key = E,
-                                       .value = D2,
-                                       .x = n,
-                                       .w_q = n + 6,
-                                       .w_k = n + 10,
-                                       .w_v = n + 14,
-                                       .beta = (double)NAN},
-                    n);
-}
-
-/* ---- from behind the layer: W_h, the bias, add and norm ---- */
-
-/* L = sum of c times what the layer gives. */
-static double layer_loss(const heed_lesson *l, const double *co) {
-    bool norm = l->part[HEED_LESSON_NORMED].x != NULL;
-    const heed_matrix *y = &l->part[norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL];
-    double sum = 0;
-    for (int i = 0; i < y->rows * y->cols; i++) sum += co[i] * y->x[i];
-    return sum;
-}
-
-static double layer_slope(heed_lesson *l, double *x, const double *co) {
-    double was = *x, up, down;
-    *x = was + 1e-5;
-    heed_lesson_compute(l);
-    up = layer_loss(l, co);
-    *x = was - 1e-5;
-    heed_lesson_compute(l);
-    down = layer_loss(l, co);
-    *x = was;
-    heed_lesson_compute(l);
-    return (up - down) / 2e-5;
-}
-
-/* Every cell of every given part but X, through which there are ways past the head. */
-static void check_layer(const double *n, bool norm) {
-    heed_ctx *c = heed_open(NULL);
-    heed_lesson l = make(c, (heed_lesson_args){.tokens = T,
-                                               .features = D,
-                                               .sources = S,
-                                               .memory = M,
-                                               .key = E,
-                                               .value = D2,
-                                               .width = D,
-                                               .x = n,
-                                               .z = n + 6,
-                                               .w_q = n + 18,
-                                               .w_k = n + 22,
-                                               .w_v = n + 28,
-                                               .b_v = n + 41,
-                                               .w_h = n + 44,
-                                               .b_o = n + 50,
-                                               .others = n + 52,
-                                               .gain = norm ? n + 58 : NULL,
-                                               .norm_bias = norm ? n + 60 : NULL,
-                                               .eps = 0.01,
-                                               .beta = 0.7});
-    heed_lesson_gradient g;
-    const double *co = n + 70;
-    CHECK(heed_lesson_backward_layer(c, &l, co, &g));
-    static const heed_lesson_part list[] = {
-        HEED_LESSON_W_Q, HEED_LESSON_W_K, HEED_LESSON_W_V,    HEED_LESSON_B_V,  HEED_LESSON_Z,
-        HEED_LESSON_W_H, HEED_LESSON_B_O, HEED_LESSON_OTHERS, HEED_LESSON_GAIN, HEED_LESSON_BIAS};
-    int checked = 0;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        heed_matrix *m = &l.part[list[i]];
-        for (int k = 0; m->x && k < m->rows * m->cols; k++, checked++)
-            CHECK_CLOSE(g.part[list[i]].x[k], layer_slope(&l, &m->x[k], co), 1e-8);
-    }
-    CHECK(checked == (norm ? 52 : 48));
-    heed_lesson_gradient_free(&g);
-    heed_lesson_free(&l);
-    CLOSE(c);
-}
-
-TEST(explain_gradients_of_a_layer_are_finite_differences) {
-    double n[128];
-    fill(n, 128, 7);
-    check_layer(n, true);
-    check_layer(n, false);
+    heed_random r = heed_random_at(5, "test", 0, 0);
+    for (size_t i = 0; i < 128; i++) n[i] = heed_random_normal(&r, i);
+    heed_lesson_args self = {.tokens = T,
+                             .features = D,
+                             .key = E,
+                             .value = D2,
+                             .x = n,
+                             .w_q = n + 18,
+                             .w_k = n + 22,
+                             .w_v = n + 28,
+                             .beta = (double)NAN};
+    heed_lesson_args memory = self;
+    memory.sources = S, memory.memory = M, memory.z = n + 6;
+    memory.b_q = n + 37, memory.b_k = n + 39, memory.b_v = n + 41;
+    memory.beta = 0.7, memory.causal = true, memory.hide = (const unsigned char[]){0, 1, 0, 0};
+    heed_lesson_args layer = memory;
+    layer.width = D, layer.w_h = n + 44, layer.b_o = n + 50, layer.others = n + 52;
+    heed_lesson_args norm = layer;
+    norm.gain = n + 58, norm.norm_bias = n + 60, norm.eps = 0.01;
+    CHECK(check_gradients(self, n) == 27);
+    CHECK(check_gradients(memory, n) == 44);
+    CHECK(check_gradients(layer, n) == 52);
+    CHECK(check_gradients(norm, n) == 56);
 }
 
 /* ---- the same head as a layer, with a backward pass ---- */
@@ -241,52 +164,6 @@ static void check_same_gradient(const heed_matrix *d, const heed_real *g, bool t
         }
     CHECK(most > 1e-3);
     CHECK_CLOSE(off / most, 0, is_double ? 1e-12 : 1e-5);
-}
-
-TEST(explain_gradients_are_those_of_the_trained_layer) {
-    lab l = lab_open(HEED_TRAIN);
-    heed_mha m;
-    heed_mha_init(&m, l.s, "attn",
-                  (heed_mha_args){.width = D, .heads = 1, .key = E, .value = D2, .no_out = true});
-    shake(l.s);
-    heed_tensor *x = heed_want_grad(l.t, normal(l.t, "x", 3, SHAPE(1, T, D)));
-    heed_tensor *y = heed_mha_apply(&m, l.t, x, NULL);
-    CHECK(heed_backward_from(l.t, y, y->x)); /* L = 1/2 sum y^2 */
-    const heed_real *w = m.qkv.w->x, *b = m.qkv.b->x, *gw = m.qkv.w->g, *gb = m.qkv.b->g;
-    double in[T * D], weights[D * (2 * E + D2)], biases[2 * E + D2];
-    for (int i = 0; i < T * D; i++) in[i] = (double)x->x[i];
-    for (int i = 0; i < 2 * E + D2; i++) biases[i] = (double)b[i];
-    turn(w, E, D, weights);
-    turn(w + E * D, E, D, weights + E * D);
-    turn(w + 2 * E * D, D2, D, weights + 2 * E * D);
-    heed_lesson k = make(l.c, (heed_lesson_args){.tokens = T,
-                                                 .features = D,
-                                                 .key = E,
-                                                 .value = D2,
-                                                 .x = in,
-                                                 .w_q = weights,
-                                                 .w_k = weights + E * D,
-                                                 .w_v = weights + 2 * E * D,
-                                                 .b_q = biases,
-                                                 .b_k = biases + E,
-                                                 .b_v = biases + 2 * E,
-                                                 .beta = (double)NAN});
-    heed_lesson_gradient g;
-    CHECK(heed_lesson_backward(l.c, &k, k.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-    check_same_gradient(&g.part[HEED_LESSON_W_Q], gw, true);
-    check_same_gradient(&g.part[HEED_LESSON_W_K], gw + E * D, true);
-    check_same_gradient(&g.part[HEED_LESSON_W_V], gw + 2 * E * D, true);
-    check_same_gradient(&g.part[HEED_LESSON_B_Q], gb, false);
-    check_same_gradient(&g.part[HEED_LESSON_B_V], gb + 2 * E, false);
-    check_same_gradient(&g.part[HEED_LESSON_X], x->g, false);
-    /* A bias of the keys moves all scores of a row alike, so that no weight hears of it. */
-    for (int i = 0; i < E; i++) {
-        CHECK_CLOSE(g.part[HEED_LESSON_B_K].x[i], 0, 1e-12);
-        CHECK_CLOSE(gb[E + i], 0, is_double ? 1e-12 : 1e-5);
-    }
-    heed_lesson_gradient_free(&g);
-    heed_lesson_free(&k);
-    CLOSE(l.c);
 }
 
 enum { WIDTH = 4, HALF = 2 }; /* two heads of two */

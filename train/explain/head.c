@@ -490,8 +490,13 @@ static const step_row rows[] = {
     {0, "Scores", NULL, "raw = Q_R K_R'", MADE_SUM,
      "Every query is compared with every key. Their dot product is large where the query looks for "
      "what the key offers."},
-    {NO_SHEET, "Scale", "scaled = beta raw", "scaled = ~raw", MADE_SCALED, NULL},
-    {NO_SHEET, "Mask", NULL, "scores = ~scaled", MADE_MASKED, NULL},
+    {NO_SHEET, "Scale", "scaled = beta raw", "scaled = ~raw", MADE_SCALED,
+     "All scores are multiplied by beta, usually the inverse root of the width of a query: their "
+     "variance grows with that width. The larger beta is, the sharper softmax chooses; at 0 all "
+     "weights are equal."},
+    {NO_SHEET, "Mask", NULL, "scores = ~scaled", MADE_MASKED,
+     "The mask sets the score of every key that a query must not see to -inf, so that its weight "
+     "is exactly 0."},
     {0, "Weights", "{A} = {choice} of each {row}", "weights = ~scores", MADE_SOFTMAX, NULL},
     {0, "Output", NULL, "output = weights V", MADE_SUM, NULL},
     {NO_SHEET, "W_h", NULL, "share = output W_h", MADE_SUM,
@@ -690,28 +695,18 @@ static void add_views(explaining *e, lesson_step *s, const step_row *r) {
 /* ---- what some steps say besides ---- */
 
 static void describe_scale(explaining *e, lesson_step *s) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    heed_lesson_args other = *a;
-    double usual = 1 / sqrt(a->key);
-    bool unscaled = fabs(a->beta - 1) < 1e-12;
-    if (e->page)
-        s->words = "All scores are multiplied by beta, usually the inverse root of the width of a "
-                   "query: their variance grows with that width. The larger beta is, the sharper "
-                   "softmax chooses; at 0 all weights are equal.";
-    s->now =
-        fabs(a->beta - usual) < 1e-12
-            ? fill(e, "All scores are multiplied by beta = 1/sqrt({e}) = {usual}. Their "
-                      "variance grows with the width of a query; this factor makes it "
-                      "independent of the width.")
-            : text_of(e, "%s%s",
-                      fill(e, "All scores are multiplied by beta = {beta} instead of the "
-                              "usual 1/sqrt({e}) = {usual}. The larger beta is, the sharper "
-                              "softmax chooses; at 0 all weights are equal."),
-                      a->hard ? "\nA hard selection is the same with every beta above 0." : "");
+    heed_lesson_args other = e->w.lesson.args;
+    double usual = 1 / sqrt(other.key);
+    bool unscaled = fabs(other.beta - 1) < 1e-12;
+    s->now = fill(e, fabs(other.beta - usual) < 1e-12
+                         ? "Here beta = 1/sqrt({e}) = {usual}."
+                         : "Here beta = {beta} instead of the usual 1/sqrt({e}) = {usual}.");
+    if (other.hard)
+        s->now = text_of(e, "%s\nA hard selection is the same with every beta above 0.", s->now);
     other.beta = unscaled ? usual : 1;
     s->aside = change_by(e, &other,
-                         unscaled && a->key > 1
-                             ? text_of(e, "With beta = 1/sqrt(%d) = %.4g", a->key, usual)
+                         unscaled && other.key > 1
+                             ? text_of(e, "With beta = 1/sqrt(%d) = %.4g", other.key, usual)
                              : "Without this step (--no-scale)");
 }
 
@@ -720,23 +715,17 @@ static void describe_mask(explaining *e, lesson_step *s) {
     heed_lesson_args other = e->w.lesson.args;
     int hidden = 0, n = other.tokens, all = n * other.sources;
     for (int i = 0; i < all; i++) hidden += isinf(m->x[i]) && m->x[i] < 0;
-    const char *words = "The mask sets the score of every key that a query must not see to -inf, "
-                        "so that its weight is exactly 0.";
     other.causal = false, other.hide = NULL;
+    s->now = "Nothing is hidden here: every query sees every key.";
     if (hidden) s->aside = change_by(e, &other, "Without this step (--no-mask)");
-    if (e->page)
-        s->words = words;
-    else if (hidden)
-        s->now = text_of(e, "%s It hides %d of %d scores.", words, hidden, all);
-    else {
-        s->count = 0;
-        s->now = "Nothing is hidden here: every query sees every key.";
-        if (e->w.lesson.self)
-            s->now = text_of(e,
-                             "%s A model that writes from left to right hides what comes later "
-                             "(--causal), %d of these %d scores.",
-                             s->now, n * (n - 1) / 2, all);
-    }
+    if (hidden)
+        s->now = text_of(e, "Here it hides %d of %d scores.", hidden, all);
+    else if (e->w.lesson.self)
+        s->now = text_of(e,
+                         "%s A model that writes from left to right hides what comes later "
+                         "(--causal), %d of these %d scores.",
+                         s->now, n * (n - 1) / 2, all);
+    if (!hidden && !e->page) s->count = 0;
 }
 
 static void describe_weights(explaining *e, lesson_step *s) {

@@ -93,46 +93,43 @@ static void put_number(heed_text *out, double x, int digits, double *shown) {
     if (shown) *shown = strtod(text, NULL);
 }
 
-/* Fills t, unless it is NULL, with the terms of the cell's sum; returns how many there are. A
- * token's number stands first in either notation. */
-static int terms_of(const explaining *e, const lesson_step *s, term *t) {
-    const matrix_view *y = &s->view[s->count - 1], *first = s->view;
-    int r = y->transposed ? s->col : s->row, c = y->transposed ? s->row : s->col, n = 0;
-    if (s->made == MADE_ROWS) {
-        int digits = view_digits(first, e->look.precision);
-        for (n = 0; n < first->m.rows; n++)
-            if (t) t[n] = (term){heed_matrix_at(&first->m, n, s->col), 1, digits, 0, false, false};
-        return n;
-    }
-    for (const matrix_view *a = first, *b; a < y; a = b + 1) {
-        bool pair = a + 1 < y && strcmp(a[1].sign, "·") == 0;
+/* The terms of the cell's sum, *count of them; NULL: no memory. A token's number stands first in
+ * either notation. */
+static term *terms_of(explaining *e, const lesson_step *s, int row, int col, int *count) {
+    const matrix_view *first = s->view, *y = first + s->count - 1, *b;
+    int precision = e->look.precision, n = 0, most = s->made == MADE_ROWS ? first->m.rows : 0;
+    for (const matrix_view *a = first; a < y; a++) most += cols_of(a);
+    term *t = room(e, (size_t)most, sizeof *t);
+    for (int i = 0; t && s->made == MADE_ROWS && i < first->m.rows; i++)
+        t[n++] = (term){.x = heed_matrix_at(&first->m, i, s->col),
+                        .y = 1,
+                        .x_digits = view_digits(first, precision)};
+    for (const matrix_view *a = first; t && s->made == MADE_SUM && a < y; a = b + 1) {
+        bool pair = strcmp(a[1].sign, "·") == 0, turned = pair && e->columns;
         b = pair ? a + 1 : a;
-        for (int k = 0; k < (pair ? cols_of(a) : 1); k++, n++) {
-            if (!t) continue;
-            const matrix_view *p = e->columns ? b : a, *q = e->columns ? a : b;
-            int row = rows_of(a) > 1 ? r : 0, col = cols_of(a) > 1 ? c : 0;
-            double left = view_at(a, row, pair ? k : col), right = pair ? view_at(b, k, c) : 1;
-            t[n] = (term){.x = pair && e->columns ? right : left,
-                          .y = pair && e->columns ? left : right,
-                          .x_digits = view_digits(p, e->look.precision),
-                          .y_digits = view_digits(q, e->look.precision),
-                          .pair = pair,
-                          .minus = *a->sign == '-'};
+        for (int k = 0; k < (pair ? cols_of(a) : 1); k++) {
+            double left = view_at(a, rows_of(a) > 1 ? row : 0, pair ? k : cols_of(a) > 1 ? col : 0);
+            double right = pair ? view_at(b, k, col) : 1;
+            t[n++] = (term){.x = turned ? right : left,
+                            .y = turned ? left : right,
+                            .x_digits = view_digits(turned ? b : a, precision),
+                            .y_digits = view_digits(turned ? a : b, precision),
+                            .pair = pair,
+                            .minus = *a->sign == '-'};
         }
     }
-    return n;
+    *count = n;
+    return t;
 }
 
 /* Writes the largest terms that can be seen in the result, and returns what they give as they are
  * shown, with the exact sum of the others. */
-static double put_sum(heed_text *out, explaining *e, const lesson_step *s) {
+static double put_sum(heed_text *out, explaining *e, const lesson_step *s, int row, int col) {
     const matrix_view *y = &s->view[s->count - 1];
-    int count = terms_of(e, s, NULL), shown = 0, small = 0;
-    term *t = room(e, (size_t)count, sizeof *t);
+    int count = 0, shown = 0, small = 0;
+    const term *t = terms_of(e, s, row, col, &count);
     double least = matrix_digits(&y->m, 1) ? 0.5 * pow(10, -view_digits(y, e->look.precision)) : 0;
     double sum = 0, a, b = 1;
-    if (!t) return 0;
-    terms_of(e, s, t);
     for (int i = 0; i < count; i++) {
         double size = fabs(value_of(&t[i]));
         int before = 0; /* of equal ones the first are the largest */
@@ -193,62 +190,27 @@ static double put_rotation(heed_text *out, const explaining *e, const lesson_ste
     return x * cos(turn) + (low ? -y : y) * sin(turn);
 }
 
-/* (x - mean) / deviation gain + bias, of the sum of the first two matrices. */
-static double put_norm(heed_text *out, explaining *e, const lesson_step *s) {
-    const matrix_view *v = s->view;
-    int n = v->m.cols, digits = e->look.precision > 2 ? e->look.precision : 2;
-    heed_matrix row = matrix_new(e, 2, n);
-    double x = 0, mean = 0, deviation, gain, bias;
-    for (int j = 0; j < row.cols; j++) {
-        row.x[j] = heed_matrix_at(&v[0].m, s->row, j) + heed_matrix_at(&v[1].m, s->row, j);
-        mean += row.x[j] / n;
-    }
-    if (!row.x) return 0;
-    deviation = 1 / heed_row_normed(row.x, n, e->w.lesson.args.eps, row.x + n);
-    heed_text_add(out, "(");
-    put_number(out, row.x[s->col], digits, &x);
-    heed_text_add(out, " - ");
-    put_number(out, mean, digits, &mean);
-    heed_text_add(out, ") / ");
-    put_number(out, deviation, digits, &deviation);
-    heed_text_add(out, "·");
-    put_number(out, v[2].m.x[s->col], digits, &gain);
-    heed_text_add(out, " + ");
-    put_number(out, v[3].m.x[s->col], digits, &bias);
-    return (x - mean) / deviation * gain + bias;
-}
-
-/* Of a row of scores that are all hidden, and of a hard selection. */
-static const char *chosen_weight(explaining *e, const heed_matrix *scores, const lesson_step *s) {
-    int best = -1;
-    for (int j = 0; j < scores->cols; j++) {
-        double x = heed_matrix_at(scores, s->row, j);
-        if (x > (best < 0 ? -(double)INFINITY : heed_matrix_at(scores, s->row, best))) best = j;
-    }
-    return best < 0                 ? "0: all its keys are hidden"
-           : !e->w.lesson.args.hard ? NULL
-           : s->col == best         ? "1: the largest of its scores"
-                                    : "0: not the first of its largest scores";
-}
-
 const char *written_cell(explaining *e, const lesson_step *s) {
     if (!s->count || s->row < 0 || s->view[s->count - 1].seen) return NULL;
     const matrix_view *v = s->view, *y = &s->view[s->count - 1];
     int row = y->transposed ? s->col : s->row, col = y->transposed ? s->row : s->col;
     heed_text terms = {.c = e->c};
     const char *name = cell_name(e, y, row, col);
-    const char *said = s->made == MADE_SOFTMAX ? chosen_weight(e, &v->m, s) : NULL;
     double sum = 0, beta = e->w.lesson.args.beta, x;
     char text[32], shown[32], given[32];
-    if (said) return text_of(e, "%s = %s.", name, said);
+    int first = 0,
+        best = s->made == MADE_SOFTMAX ? heed_lesson_ties(&e->w.lesson, s->row, &first) : 1;
+    if (!best) return text_of(e, "%s = 0: all its keys are hidden.", name);
+    if (s->made == MADE_SOFTMAX && e->w.lesson.args.hard)
+        return text_of(e, "%s = %s.", name,
+                       s->col == first ? "1: the largest of its scores"
+                                       : "0: not the first of its largest scores");
     if (s->made == MADE_SUM || s->made == MADE_ROWS)
-        sum = put_sum(&terms, e, s);
+        sum = put_sum(&terms, e, s, row, col);
     else if (s->made == MADE_SOFTMAX)
         sum = put_weight(&terms, e, s);
     else if (s->made == MADE_ROTATED)
         sum = put_rotation(&terms, e, s);
-    else if (s->made == MADE_NORMED)
-        sum = put_norm(&terms, e, s);
     else if (s->made == MADE_SCALED) {
         heed_text_add(&terms, "%s·", number_text(text, beta, 4));
         sum = strtod(text, NULL);
@@ -260,10 +222,10 @@ const char *written_cell(explaining *e, const lesson_step *s) {
     x = view_at(y, row, col);
     int digits = view_digits(y, e->look.precision), fine = digits ? digits : e->look.precision;
     bool same = strcmp(number_text(shown, x, fine), number_text(given, sum, fine)) == 0;
-    said =
+    name =
         text_of(e, "%s = %s %s %s", name, terms.s, same ? "=" : "≈", number_text(text, x, digits));
     heed_text_free(&terms);
-    return said;
+    return name;
 }
 
 /* ---- --step ---- */

@@ -3,7 +3,6 @@
 #include <heed/captions.h>
 
 #include "data/image/images.h"
-#include "data/image/mirror.h"
 #include "data/pair/pairs.h"
 
 #include <stdio.h>

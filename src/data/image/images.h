@@ -140,25 +140,18 @@ static inline heed__use heed__images_use(const heed_images *k, heed_part part, u
 /* A copy of a picture for the caller, who frees it. */
 bool heed__images_copy(const heed_images *k, const heed__item *item, heed_picture *out);
 
-/* ---- steps of opening ---- */
-
-bool heed__images_label(heed_images *k, const char *path); /* classes to labels */
-bool heed__images_split(heed_images *k);   /* splits validation from training, if there is none */
-bool heed__images_measure(heed_images *k); /* decodes all; fills hashes, sums, the cache */
-bool heed__images_finalize(heed_images *k,
-                           const char *path); /* sets the view, the parts, the counts */
-
 /* A picture ready for the view: borrowed from the cache, or read into *own. */
 heed_status heed__images_pixels(const heed_images *k, const heed__item *item, heed_picture *own,
                                 const heed_picture **out, char why[HEED_WHY]);
 
-/* Converts a cached picture to 1 or 3 channels; pixels that lie in a block are copied first. */
-heed_status heed__images_convert(heed__item *item, int channels);
+/* ---- left and right: mirror.c ---- */
 
-/* ---- batches ---- */
-
-/* The slot with the finished batch; NULL on error. Further batches are prepared ahead. */
-const heed__slot *heed__ring_get(heed_images *k, heed_part part, heed_batch_at at);
-void heed__ring_free(heed__ring *r);
+/* Whether a class or a caption has a word for left or right, in one of many languages, and its
+ * bytes. */
+bool heed__names_side(const char *text, size_t n, size_t *begin, size_t *length);
+/* Sets info.sided by the names of the classes and, where they say nothing and `measure` is set, by
+ * the pictures: whether those of one class, mirrored, look like those of another (an exact sign
+ * test, p < 0.001 for all classes together). False: out of memory. */
+bool heed__images_judge_sides(heed_images *k, bool measure);
 
 #endif

@@ -1,6 +1,6 @@
 /* kind_pictures.c -- pictures as data: from settings to heed_images, and back. */
 #include "core/core.h"
-#include "data/image/mirror.h"
+#include "data/image/images.h"
 #include "data/image/settings.h"
 #include "data/kind.h"
 
@@ -18,10 +18,9 @@ static const heed_option options[] = {
     HEED__COLUMNS("IMAGE,LABEL, with SPLIT for a column of train, val and test", HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
     {"flip", HEED_REAL, "-1", -1, 1, NULL,
-     "probability of left and right exchanged; -1: 0.5, but 0 where classes are characters or name "
-     "a "
-     "side, where mirrored pictures look like those of another class, or where there are no "
-     "classes",
+     "probability of left and right exchanged; -1: 0.5, but 0 where a class is a character or a "
+     "number or names a side, where mirrored pictures look like those of another class, or where "
+     "there are no classes",
      HEED__AUGMENTATION},
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};

@@ -1,6 +1,6 @@
 /* mirror.c -- whether exchanging left and right changes what a picture means: by what its class or
  * its caption is called and, where names say nothing, by the pictures themselves. */
-#include "data/image/mirror.h"
+#include "data/image/images.h"
 
 #include "text/classes.h"
 #include "text/text.h"

@@ -8,9 +8,7 @@
 (() => {
     const LARGEST = 48; /* tokens whose tables are still readable */
     const MOST = 16; /* terms of a sum that are written out; rows of a matrix that is not folded */
-    const GIVEN = [
-        "X", "Z", "W_Q", "W_K", "W_V", "B_Q", "B_K", "B_V", "W_h", "B_O", "others", "gain", "bias"
-    ];
+    const GIVEN = "X Z W_Q W_K W_V B_Q B_K B_V W_h B_O others gain bias".split(" ");
     const DIGITS = [2, 3, 4, 6, 12];
     const ui = {}, known = new Set(), tried = new Set();
     let data = null, head = null, list = [], tables = [], home = new Map(), built = "", fitted = "";
@@ -32,11 +30,8 @@
         tried.clear();
         if (!head) return;
         sets = {
-            tokens: head.tokens.slice(),
-            features: head.features,
-            q: head.units.q,
-            v: head.units.v,
-            memory: head.memory || head.features
+            tokens: head.tokens.slice(), features: head.features, ...head.units,
+            memory: head.memory || head.features,
         };
         sets.sources = head.Z ? head.sources.slice() : sets.tokens;
         model = {hidden: head.hidden.slice(), eps: head.eps, rotary: head.rotary};
@@ -137,12 +132,9 @@
         const [id, row, col] = heed.state.spot.split(" "), m = home.has(id) ? matrix(id) : null;
         if (m && m[row - 1] && m[row - 1][col - 1] !== undefined)
             return {id, i: row - 1, j: col - 1};
-        const last = head ? "output" : [...home.keys()].at(-1);
-        return {
-            id: last,
-            i: head && matrix(last).length > 1 && heed.state.spot === "" ? 1 : 0,
-            j: 0
-        };
+        const last = head ? "output" : [...home.keys()].at(-1),
+              second = head && matrix(last).length > 1 && heed.state.spot === "";
+        return {id: last, i: second ? 1 : 0, j: 0};
     };
     const pick = (id, i, j) => heed.update({spot: `${id} ${i + 1} ${j + 1}`});
     const edit = (id, i, j, value) => {
@@ -302,37 +294,29 @@
     };
     const button = (text, onclick, title = text) =>
         heed.el("button", {type: "button", text, title, onclick});
-    /* A field for a number; what is typed goes to set, null where it is none. */
-    const numberField = (label, set) => {
+    /* A field for a number; take gets what is typed, null where it is none. */
+    const numberField = (label, take, more = {}) => {
         const field = heed.el("input", {
-            type: "text",
-            inputmode: "decimal",
-            size: 8,
-            "aria-label": label,
-            onchange: () => set(read(field.value))
+            type: "text", inputmode: "decimal", size: 8, "aria-label": label,
+            onchange: () => take(read(field.value)), ...more,
         });
         return field;
     };
     const guessing = (cell) => {
-        const field = heed.el("input", {
-            type: "text",
-            inputmode: "decimal",
-            size: 8,
-            "aria-label": "your guess",
-            onkeydown: (e) => {
-                if (e.key === "Enter") tell();
-                if (e.key === "Escape" || (e.key === "Enter" && opened(cell.id, cell.i, cell.j)))
-                    heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
-            }
-        });
         const tell = () => {
             checkGuess(cell, field.value);
             field.select();
         };
+        const onkeydown = (e) => {
+            if (e.key === "Enter") tell();
+            if (e.key === "Escape" || (e.key === "Enter" && opened(cell.id, cell.i, cell.j)))
+                heed.current().box.querySelector("td.chosen")?.focus({preventScroll: true});
+        };
+        const field = numberField("your guess", null, {onchange: null, onkeydown});
         return [
             " = ? It is made of the outlined cells. ", field,
             button("Check", tell, "compare: a wrong number gets a hint first"),
-            button(`Open all of ${home.get(cell.id).view.name}`, () => reveal(cell.id))
+            button(`Open all of ${home.get(cell.id).view.name}`, () => reveal(cell.id)),
         ];
     };
     /* What is typed at a blank goes to the field below. */
@@ -356,12 +340,10 @@
         });
         if (field) field.value = String(model[id][i][j]);
         const words = field ? [" = ", field, " Change it here, or type into the table."]
-            : hidden        ? guessing(now)
+            : hidden ? guessing(now)
             : ofBlanks(id, i, j)
-            ? [
-                ` = ${number(id, i, j)}. Among the cells it is made of are blanks, so its sum is `,
-                "not written out yet."
-              ]
+            ? [` = ${number(id, i, j)}. Among the cells it is made of are blanks, so its sum is ` +
+                "not written out yet."]
             : writtenOut(id, i, j);
         ui.cell.replaceChildren(bold(cellName(id, i, j)), ...words);
     };
@@ -370,19 +352,15 @@
 
     const LOW = -2, HIGH = 2, NOTCHES = 200; /* the slider: 0, then 10^LOW to 10^HIGH */
     const ofNotch = (k) => (k === 0 ? 0 : 10 ** (LOW + ((HIGH - LOW) * (k - 1)) / (NOTCHES - 1)));
-    const notch = (beta) =>
-        (beta <= 0 ? 0
-                   : Math.max(1, Math.min(NOTCHES,
-                                     Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) /
-                                                        (HIGH - LOW)))));
+    const notch = (beta) => beta <= 0 ? 0
+        : heed.clamp(
+              Math.round(1 + ((Math.log10(beta) - LOW) * (NOTCHES - 1)) / (HIGH - LOW)), 1,
+              NOTCHES);
     const betaControls = () => {
         ui.slider = heed.el("input", {
-            type: "range",
-            min: 0,
-            max: NOTCHES,
-            step: 1,
+            type: "range", min: 0, max: NOTCHES, step: 1,
             "aria-label": "beta, from 0: the mean, to 100: nearly hard",
-            oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))})
+            oninput: () => heed.update({beta: String(ofNotch(Number(ui.slider.value)))}),
         });
         ui.beta = numberField("beta", (x) => heed.update(x === null ? {} : {beta: String(x)}));
         return heed.el("span", {class: "field"}, heed.el("span", {text: "beta: mean"}), ui.slider,
@@ -425,12 +403,10 @@
             now = k;
             heed.redraw();
         };
-        const tell = (k) =>
+        const say = (k) =>
             `step ${moments[k].step}, loss ${Number(moments[k].loss).toPrecision(3)}`;
-        return heed
-            .bind(
-                "", "learning", {range: [0, moments.length - 1, 1], get: () => now, set, say: tell})
-            .box;
+        const range = [0, moments.length - 1, 1];
+        return heed.bind("", "learning", {range, get: () => now, set, say}).box;
     };
     const reset = () => {
         load();
@@ -441,32 +417,23 @@
     const saveJson = () => {
         const numbers = (id) => matrix(id).map(
             (row, i) => row.map((x, j) => (Number.isFinite(x) && !secret(id, i, j) ? x : null)));
-        const out = {
-            example: head.example,
-            title: head.title,
-            tokens: sets.tokens,
-            features: head.features,
-            ...(model.Z ? {sources: sets.sources, memory: head.memory} : {}),
-            target: head.target,
-            ...model
-        };
+        const {example, title, features, target, memory} = head, {tokens, sources} = sets;
+        const own = model.Z ? {sources, memory} : {},
+              out = {example, title, tokens, features, ...own, target, ...model};
         for (const id of Object.keys({...model, ...result}))
             if (Array.isArray(matrix(id)?.[0])) out[id] = numbers(id);
-        heed.download(new Blob([JSON.stringify(out, null, 1) + "\n"], {type: "application/json"}),
-            "heed-steps.json");
+        const blob = new Blob([JSON.stringify(out, null, 1) + "\n"], {type: "application/json"});
+        heed.download(blob, "heed-steps.json");
     };
     const controls = () => {
         const bind = (name, label, kind) => heed.bind(name, label, kind).box;
         const flag = (name, label) => bind(name, label, {
-            check: true,
-            get: () => model[name],
-            set: (on) => heed.update({[name]: on ? "1" : "0"})
+            check: true, get: () => model[name], set: (on) => heed.update({[name]: on ? "1" : "0"}),
         });
         const usual = head ? 1 / Math.sqrt(model.W_Q[0].length) : 1;
         const scaled = {
-            check: true,
-            get: () => Math.abs(model.beta - usual) < 1e-9,
-            set: (on) => heed.update({beta: String(on ? usual : 1)})
+            check: true, get: () => Math.abs(model.beta - usual) < 1e-9,
+            set: (on) => heed.update({beta: String(on ? usual : 1)}),
         };
         const ofHead = head && [
             betaControls(), bind("beta", `scale by 1/√${model.W_Q[0].length}`, scaled),
@@ -491,13 +458,13 @@
               start = isGiven(id) ? head[id] : null;
         const covers = (k, want) => want === null || want === k;
         const ties = id === "scores" && model?.hard ? result.scores.map(math().winners) : null;
-        return (i, j) => [now.id === id && now.i === i && now.j === j ? "chosen" : "",
-                   lit.some(([, r, c]) => covers(i, r) && covers(j, c)) ? "lit" : "",
-                   start && start[i][j] !== model[id][i][j] ? "changed" : "",
-                   ties && ties[i].length > 1 && ties[i].includes(j) ? "tie" : "",
-                   secret(id, i, j) ? "guess" : "",
-                   onSheet(id, i, j) ? "asked" : "",
-        ].filter(Boolean);
+        return (i, j) => Object.entries({
+            chosen: now.id === id && now.i === i && now.j === j,
+            lit: lit.some(([, r, c]) => covers(i, r) && covers(j, c)),
+            changed: start && start[i][j] !== model[id][i][j],
+            tie: ties && ties[i].length > 1 && ties[i].includes(j), guess: secret(id, i, j),
+            asked: onSheet(id, i, j),
+        }).filter(([, on]) => on).map(([name]) => name);
     };
     const heatOf = (view) => {
         if (view.key === "weights" || (view.heat && !head))
@@ -508,18 +475,9 @@
     const table = (view) => {
         const [rows, cols] = stored(view), id = view.id;
         const t = heed.stepsTable({
-            name: view.name,
-            rows,
-            cols,
-            flip: view.flip,
-            title: view.name,
-            editable: isGiven(id),
-            heat: heatOf(view),
-            slim: id === "X" || id === "Z",
-            hints: head?.notes[id],
-            pick: (i, j) => pick(id, i, j),
-            edit: (i, j, value) => edit(id, i, j, value),
-            read,
+            name: view.name, rows, cols, flip: view.flip, title: view.name, editable: isGiven(id),
+            heat: heatOf(view), slim: id === "X" || id === "Z", hints: head?.notes[id], read,
+            pick: (i, j) => pick(id, i, j), edit: (i, j, value) => edit(id, i, j, value),
             guess: (i, j, key) => typeGuess(id, i, j, key),
         });
         tables.push({id, ...t});
@@ -608,40 +566,30 @@
               names = (labels) => labels.map(quote).join(", ");
         const asked = result.Q_R || result.Q,
               same = rows.filter((_, k) => k !== i && asked[k].every((x, c) => x === asked[i][c]));
-        const best = math().winners(result.scores[i]).map((k) => keys[k]), word = quote(rows[i]);
+        const word = quote(rows[i]);
         const mean = result.V[0].map(
             (_, c) => math().total(result.V.map((row) => row[c])) / result.V.length);
+        const best = math().winners(result.scores[i]).map((k) => keys[k]);
+        const changing = model.rotary
+            ? "Their rows change places, and the weights change too: queries and keys are " +
+                "rotated by their places, so a score depends on how far apart two words are."
+            : model.Z ? "Nothing: the output is a sum over the keys, and a sum has no order."
+            : "The same two rows change places and nothing else: attention knows no order. With " +
+                "the causal mask this no longer holds.";
         return [
-            [
-                `Who asks for exactly the same as ${word}?`,
-                same.length
-                    ? `${names(same)}: equal queries, so equal scores and weights, unless a mask ` +
-                          "tells them apart."
-                    : "Nobody: no other query is equal."
-            ],
-            [
-                `Whose key fits the query of ${word} best?`,
-                best.length ? `${names(best)} with the score ${n(Math.max(...result.scores[i]))}` +
-                                  `${best.length > 1 ? ": a tie" : ""}.`
-                            : "Nobody's: the row is hidden."
-            ],
-            [
-                "What will the output be with beta = 0?",
-                `Every score is 0 and every weight ${n(1 / keys.length)}: the mean of the ` +
-                    `values, (${mean.map(n).join(", ")}), for every query; with a mask, the mean ` +
-                    "of what it leaves."
-            ],
-            [
-                "Two words change places. What happens to the output?",
-                model.rotary
-                    ? "Their rows change places, and the weights change too: queries and keys " +
-                          "are rotated by their places, so a score depends on how far apart two " +
-                          "words are."
-                : model.Z
-                    ? "Nothing: the output is a sum over the keys, and a sum has no order."
-                    : "The same two rows change places and nothing else: attention knows no " +
-                          "order. With the causal mask this no longer holds."
-            ],
+            [`Who asks for exactly the same as ${word}?`,
+             same.length ? `${names(same)}: equal queries, so equal scores and weights, unless a ` +
+                     "mask tells them apart."
+                         : "Nobody: no other query is equal."],
+            [`Whose key fits the query of ${word} best?`,
+             best.length ? `${names(best)} with the score ${n(Math.max(...result.scores[i]))}` +
+                     `${best.length > 1 ? ": a tie" : ""}.`
+                         : "Nobody's: the row is hidden."],
+            ["What will the output be with beta = 0?",
+             `Every score is 0 and every weight ${n(1 / keys.length)}: the mean of the values, ` +
+                 `(${mean.map(n).join(", ")}), for every query; with a mask, the mean of what it ` +
+                 "leaves."],
+            ["Two words change places. What happens to the output?", changing],
         ];
     };
     const drawQuestions = () => ui.questions?.replaceChildren(...questions().map(
@@ -653,20 +601,16 @@
     const heading = () => {
         const block = heed.record()?.blocks.find((b) => b.path === head?.layer),
               flags = Object.values(head?.blanks || {}).flat(2), n = flags.filter(Boolean).length;
-        const text =
-            head?.sheet
-                ? `${head.sheet}: ${heed.show(head.title || "")}`
-                : block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${head.head}`;
-        const task =
-            flags.includes(1)
-                ? `Fill in the ${
-                      n} blanks, marked ?, in the order of the steps: choose one, type its ` +
-                      "number and press Enter."
-                : n && `The ${n} numbers that the exercise leaves blank are underlined.`;
+        const text = head?.sheet ? `${head.sheet}: ${heed.show(head.title || "")}`
+            : block && `${block.stack}, layer ${heed.nth(block.layer)}, head ${head.head}`;
+        const task = flags.includes(1)
+            ? `Fill in the ${n} blanks, marked ?, in the order of the steps: choose one, type ` +
+                "its number and press Enter."
+            : n && `The ${n} numbers that the exercise leaves blank are underlined.`;
         return [
             text ? heed.el("h2", {dir: "auto", text}) : null,
             task ? heed.el("p", {text: task}) : null,
-            data.words ? heed.el("p", {class: "muted", text: data.words}) : null
+            data.words ? heed.el("p", {class: "muted", text: data.words}) : null,
         ];
     };
     const build = (box) => {
@@ -734,21 +678,18 @@
             if (data.notation === "columns" && heed.state.notation === "rows")
                 heed.state.notation = "columns";
             load();
-            heed.steps = {
-                /* for checks */
-                values: () => {
-                    compute();
-                    return {...model, ...result, ...gradients, ...sets};
-                }
+            const values = () => {
+                compute();
+                return {...model, ...result, ...gradients, ...sets};
             };
+            heed.steps = {values}; /* for checks */
         },
         draw() {
             const box = heed.current().box;
             if (head && Math.max(sets.tokens.length, sets.sources.length) > LARGEST)
                 return box.replaceChildren(heed.el("p", {
-                    text:
-                        `${sets.sources.length} tokens: this view is for at most ${LARGEST}; the ` +
-                            "other views have no such limit."
+                    text: `${sets.sources.length} tokens: this view is for at most ${LARGEST}; ` +
+                        "the other views have no such limit.",
                 }));
             compute();
             choose();
@@ -762,20 +703,16 @@
         },
         legend: () => heed.legend(
             "shade: how large within its matrix, of weights from 0 to 1; striped: below 0", 0,
-            "largest",
-            (t) => heed.theme.bar.map(
-                (x, i) =>
-                    Math.round(heed.theme.surface[i] + (x - heed.theme.surface[i]) * 0.55 * t))),
+            "largest", (t) => heed.between(heed.theme.surface, heed.theme.bar, 0.55 * t)),
         picture: () => heed.stepsPicture(heed.current().box),
         table() {
             const id = head ? "weights" : spot().id, {view} = home.get(id),
                   [rows, cols] = stored(view);
             const cell = (i, j) => (secret(id, i, j) ? "?" : number(id, i, j));
             return {
-                caption: head ? "Weights, queries in rows" : view.name,
-                head: ["", ...cols],
+                caption: head ? "Weights, queries in rows" : view.name, head: ["", ...cols],
                 rows: matrix(id).map((row, i) => [rows[i], ...row.map((_, j) => cell(i, j))]),
-                all: allRows
+                all: allRows,
             };
         },
         caption: () => {

@@ -6,7 +6,7 @@
 (() => {
     const copy = (m) => m.map((row) => row.slice());
     const transpose = (m) => m[0].map((_, j) => m.map((row) => row[j]));
-    const total = (list) => list.reduce((sum, x) => sum + x, 0);
+    const total = heed.math.sum;
     const plus = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
     const minus = (a, b) => a.map((row, i) => row.map((x, j) => x - (b ? b[i][j] : 0)));
     const sums = (d) => [d[0].map((_, j) => total(d.map((row) => row[j])))];
@@ -18,21 +18,13 @@
     const project = (x, w, bias) =>
         product(x, w).map((row) => (bias ? row.map((v, j) => v + bias[0][j]) : row));
 
-    /* A row that is hidden throughout gives zeros. */
-    const softmax = (row) => {
-        const top = Math.max(...row);
-        if (top === -Infinity) return row.map(() => 0);
-        const e = row.map((s) => Math.exp(s - top)), sum = total(e);
-        return e.map((v) => v / sum);
-    };
+    const softmax = (row) => heed.math.choose(row, false),
+          hardmax = (row) => heed.math.choose(row, true);
     /* The keys with the highest score of a row: more than one is a tie. */
     const winners = (row) => {
         const top = Math.max(...row);
         return top === -Infinity ? [] : row.flatMap((s, j) => (s === top ? [j] : []));
     };
-    /* All on the highest score, the first of equal ones. */
-    const hardmax = (row) => row.map((_, j) => (j === winners(row)[0] ? 1 : 0));
-
     /* A row to mean 0 and deviation 1: [(x - mean) scale, scale]. */
     const rowNormed = (row, eps) => {
         const mean = row.reduce((sum, x) => sum + x / row.length, 0),
@@ -79,16 +71,8 @@
               scores = scaled.map((row, i) => row.map((s, j) => (unseen(i, j) ? -Infinity : s)));
         const weights = scores.map(m.hard ? hardmax : softmax), output = product(weights, V);
         return {
-            Q,
-            K,
-            V,
-            ...turned,
-            raw,
-            scaled,
-            scores,
-            weights,
-            output,
-            ...(m.W_h ? layer(m, output) : {})
+            Q, K, V, ...turned, raw, scaled, scores, weights, output,
+            ...(m.W_h ? layer(m, output) : {}),
         };
     };
 
@@ -109,10 +93,8 @@
     const throughLayer = (m, r) => {
         const back = m.gain ? throughNorm(m, r) : {dU: r.all_heads};
         return {
-            ...back,
-            dB_O: sums(back.dU),
-            dW_h: product(transpose(r.output), back.dU),
-            dO: product(back.dU, transpose(m.W_h))
+            ...back, dB_O: sums(back.dU), dW_h: product(transpose(r.output), back.dU),
+            dO: product(back.dU, transpose(m.W_h)),
         };
     };
     /* A hard selection passes on what the soft one would. */
@@ -133,21 +115,9 @@
         const back = product(dQ, transpose(m.W_Q)),
               behind = plus(product(dK, transpose(m.W_K)), product(dV, transpose(m.W_V)));
         return {
-            ...end,
-            dV,
-            dP,
-            dS,
-            dR,
-            ...turned,
-            dQ,
-            dK,
-            dW_Q: product(transpose(m.X), dQ),
-            dW_K: product(transpose(memory), dK),
-            dW_V: product(transpose(memory), dV),
-            dB_Q: sums(dQ),
-            dB_K: sums(dK),
-            dB_V: sums(dV),
-            dX: m.Z ? back : plus(back, behind),
+            ...end, dV, dP, dS, dR, ...turned, dQ, dK, dW_Q: product(transpose(m.X), dQ),
+            dW_K: product(transpose(memory), dK), dW_V: product(transpose(memory), dV),
+            dB_Q: sums(dQ), dB_K: sums(dK), dB_V: sums(dV), dX: m.Z ? back : plus(back, behind),
             dZ: behind,
         };
     };
