@@ -186,9 +186,11 @@ lines train line numbers.csv -o line --steps 300 --lr 0.05 --batch 8
 says "32 for training, 8 for validation"
 lines resume line --steps 310
 lines eval line
-says "loss           0.0000" && says "predictions    8"
+says "loss         0.0000" && says "predictions  8"
 lines eval line numbers.csv --json
 says '"part":"val"' && says '"items":8'
+lines predict line "2 3" --json
+says '{"input":"2 3","predictions":[[-'
 lines info line
 lines init line
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \

@@ -111,15 +111,13 @@ typedef struct {
     const char *example; /* a name of such data: "book.txt"; NULL: the model makes its own data */
     int files;       /* files that are such data together: a text each, or two parallel texts; 0: as
                         many as there are */
-    bool lines;      /* a data set is lines of text, which the standard input may hold */
-    bool tables;     /* CSV, TSV or JSON lines */
-    bool pictures;   /* an input is the file of a picture; else a text */
     bool perplexity; /* losses are also shown as perplexity */
     bool mask;       /* [MASK] stands for what is predicted, texts are between [CLS] and [SEP] */
-    bool varied;     /* batches differ in size */
     bool split;      /* the checksum depends on what is kept for validation */
     int ahead;       /* a position's row of logits predicts the token so many positions after it */
-    const heed_option *options; /* its settings, ended by {0} */
+    /* Its settings, ended by {0}. Those of texts have `tokenizer`, those of tables (CSV, TSV, JSON
+     * lines) `columns`. */
+    const heed_option *options;
     bool (*open)(heed_data *d, heed_config *f, const heed_data_args *a);
     void (*close)(heed_data *d);
     /* The number of items of a class in the training part; label -1: of all classes. */
@@ -138,7 +136,7 @@ typedef struct {
     size_t (*inputs)(const heed_data *d, bool val);
     bool (*input)(const heed_data *d, bool val, size_t index, heed_item *out);
     const char *made;                           /* "pairs translated": inputs and what is done */
-    heed_images *(*images)(const heed_data *d); /* its pictures */
+    heed_images *(*images)(const heed_data *d); /* its pictures; NULL: no input is one */
     void (*begun)(const heed_data *d, const char *run); /* a run of a training was made */
     /* Adds the answers of a batch: rows of logits. NULL: the model's loss and metrics are added. */
     bool (*score)(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);

@@ -238,7 +238,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     if (!r || heed__stopped(r->c) || !text || !out) return false;
     bool paired = r->kind->target;
     const heed_tokenizer *t = paired && r->source ? r->source : r->tokenizer;
-    if (r->kind->pictures || !r->kind->open)
+    if (r->kind->images || !r->kind->open)
         return heed_fail(r->c, HEED_USAGE,
                          "the run reads pictures: expected a picture, found a text");
     size_t begin = 0, end = n;
@@ -325,7 +325,7 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     if (!r || heed__stopped(r->c) || !p || !p->pixels || !out) return false;
     heed_image_transform *v = &out->transform;
     heed_example_free(out);
-    if (!r->kind->pictures)
+    if (!r->kind->images)
         return heed_fail(r->c, HEED_USAGE,
                          "the run reads texts: expected a text, found a picture: %s", name);
     if (!heed_image_transform_of(r->c, r->config, v)) return false;

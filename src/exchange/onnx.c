@@ -1888,7 +1888,7 @@ static void hide(exporter *e, heed_model_input out[2]) {
 
 static void make_inputs(exporter *e, heed_model_input out[2]) {
     const heed_data_kind *kind = heed_model_data(e->r->model);
-    bool picture = kind->pictures, target = kind->target, pair = target && !picture;
+    bool picture = kind->images, target = kind->target, pair = target && !picture;
     bool many = !e->longest || e->longest >= 5, one = e->longest == 1, three = e->longest > 3;
     graph_input *x, *pad = NULL, *types = NULL, *to = NULL;
     sizes(e, "batch", 0, 0, 2, 3);

@@ -1379,7 +1379,7 @@ static bool set_segments(const reading *k) {
 static bool open_tokenizer(reading *k) {
     static const char *const files[] = {"vocab.txt", "tokenizer.json", "vocab.json"};
     bool any = false;
-    if (heed_model_data(k->model)->pictures) return true;
+    if (heed_model_data(k->model)->images) return true;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) any |= has_file(k, files[i]);
     has_file(k, "merges.txt");
     has_file(k, "tokenizer_config.json");
@@ -1409,8 +1409,7 @@ static bool read_folder(reading *k, const heed_model *const *models) {
     if (heed_config_has(k->config, "classes") &&
         !classes_read(k->c, k->json, k->path.s, &k->classes))
         return false;
-    if (heed_model_data(k->model)->pictures && !read_pictures(k->c, k->dir, k->config))
-        return false;
+    if (heed_model_data(k->model)->images && !read_pictures(k->c, k->dir, k->config)) return false;
     if (k->p->vectors && !read_modules(k->c, k->dir, k->config)) return false;
     k->weights = weights_open(k->c, k->p, k->dir);
     return k->weights && weights_present(k->weights, k->config) &&
@@ -1581,7 +1580,7 @@ static bool write_tokenizer(const heed_run *r, const char *dir) {
 static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
     return heed__os_make_dir(r->c, dir) && write_tensors(r, p, dir) &&
            (!r->tokenizer || write_tokenizer(r, dir)) &&
-           (!heed_model_data(r->model)->pictures || write_pictures(r->c, dir, r->config)) &&
+           (!heed_model_data(r->model)->images || write_pictures(r->c, dir, r->config)) &&
            (!p->vectors ||
             write_modules(r->c, dir, r->config, (int)heed_config_int(r->config, "width"))) &&
            write_file(r->c, dir, "config.json", write_keys(r, p));
@@ -1666,7 +1665,8 @@ const heed_tensor *heed_text_vector(heed_run *r, const char *text, size_t n) {
     if (!r || !text || heed__stopped(r->c)) return NULL;
     const heed_model *m = r->model;
     const heed_data_kind *kind = heed_model_data(m);
-    bool reads_text = kind->lines && !kind->target;
+    bool reads_text =
+        heed_option_find(kind->options, "tokenizer") && !kind->images && !kind->target;
     if (!m->code || !reads_text) {
         heed_fail(r->c, HEED_USAGE, "there is no vector of a text: %s makes none", m->name);
         return NULL;

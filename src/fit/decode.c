@@ -154,7 +154,7 @@ static void copy_row(const search *s, hypotheses *to, int row, const hypotheses 
 static heed_tensor *source_on(const search *s, heed_tape *t) {
     const heed_generation *a = s->a;
     int size = a->picture_size;
-    return heed_model_data(s->m)->pictures
+    return heed_model_data(s->m)->images
                ? heed_input(t, a->picture, 4, (int[]){1, size, size, a->picture_channels})
                : heed_ids(t, a->source, 1, (int)a->source_count);
 }
@@ -396,7 +396,7 @@ static bool run(search *s) {
 static bool check_source(const search *s) {
     const heed_generation *a = s->a;
     heed_ctx *c = heed_tape_ctx(s->t);
-    if (heed_model_data(s->m)->pictures)
+    if (heed_model_data(s->m)->images)
         return (a->picture && a->picture_size > 0 && a->picture_channels > 0) ||
                heed_fail(c, HEED_USAGE, "picture is missing: expected one as in batches");
     return (a->source_count >= 1 && a->source_count <= (size_t)s->length) ||

@@ -1281,7 +1281,7 @@ bool heed__run_refuse(heed_ctx *c, const char *dir) {
 }
 
 static bool is_text(const heed_model *m) {
-    return heed_model_data(m)->lines && !heed_model_data(m)->tables;
+    return heed_model_data(m)->open && !heed_model_data(m)->files;
 }
 
 /* Fails unless dir holds a run that can be opened. For a file in its place, the hint names the

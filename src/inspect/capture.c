@@ -131,7 +131,7 @@ static void describe(heed_record *record, const heed_inspection *s) {
     else
         while (r->model->attending && r->model->attending(r->self, count, &a)) count++;
     const heed_data_kind *kind = heed_model_data(r->model);
-    if (!kind->pictures || !kind->target) /* whose encoder may have none of the blocks */
+    if (!kind->images || !kind->target) /* whose encoder may have none of the blocks */
         snprintf(layers, sizeof layers, " of %d layer%s", count, count == 1 ? "" : "s");
     snprintf(model, sizeof model, "%s%s%s", r->model->name, layers, step);
     heed_record_describe(

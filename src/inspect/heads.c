@@ -314,7 +314,7 @@ static bool pass_batch(const heed_evaluation *e, uint64_t index, heed_batch *b) 
 static void add_columns(heed_record *to, const table *h, const heed_run *r, const sums *rows,
                         const int *list, int count) {
     const heed_data_kind *kind = heed_model_data(r->model);
-    bool patches = kind->pictures && r->model->grid;
+    bool patches = kind->images && r->model->grid;
     double *x = heed_record_add_column(to, (heed_record_column){.key = "queries"});
     for (int i = 0; x && i < count; i++) x[i] = rows[list ? list[i] : i].rows[ENTROPY];
     for (int m = 0; m < MEASURES; m++) {

@@ -271,7 +271,7 @@ bool heed_inspection_open(heed_inspection *s, heed_run *r, heed_example *example
     if (!begin(s, r) || !example) return false;
     s->example = *example;
     *example = (heed_example){0};
-    bool picture = kind_of(s)->pictures, target = kind_of(s)->target;
+    bool picture = kind_of(s)->images, target = kind_of(s)->target;
     if ((picture ? !s->example.x : !s->example.text.labels) ||
         (target && !s->example.target.labels))
         return wrong_kind(r);
@@ -362,7 +362,8 @@ bool heed_inspection_numbers(heed_inspection *s, heed_run *r, const heed_real *x
     size_t n = dims == 2 || dims == 3;
     if (!begin(s, r) || !x || !shape) return false;
     s->dims = dims;
-    if (kind_of(s)->lines || kind_of(s)->pictures) return wrong_kind(r);
+    if (heed_option_find(kind_of(s)->options, "tokenizer") || kind_of(s)->images)
+        return wrong_kind(r);
     for (int i = 0; i < dims && n; i++) n *= (size_t)(shape[i] > 0 ? shape[i] : 0);
     if (n == 0 || shape[0] != 1)
         return heed_fail(r->c, HEED_USAGE,

@@ -42,7 +42,7 @@ double heed_label_entropy(const heed_model *m, void *self, const heed_data *d, i
     enum { BATCHES = 200, LABELS = 50000 };
     tally t = {.c = d ? d->c : NULL};
     if (!m || !d || rows < 1 || heed__stopped(d->c)) return (double)NAN;
-    bool classes = d->label_count > 0, texts = d->kind->perplexity && !d->kind->pictures;
+    bool classes = d->label_count > 0, texts = d->kind->perplexity && !d->kind->images;
     bool ok = classes || texts;
     for (int i = 0; ok && i < d->label_count; i++)
         ok = count(&t, (size_t)i, (double)heed_data_count(d, i));

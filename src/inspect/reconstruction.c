@@ -15,7 +15,7 @@ static unsigned char byte_of(double v) { return (unsigned char)lround(255 * fmin
 static bool takes_pictures(const heed_run *r) {
     const heed_model *m = r->model;
     const heed_data_kind *kind = heed_model_data(m);
-    return (kind->pictures && !kind->ask && m->logits) ||
+    return (kind->images && !kind->ask && m->logits) ||
            heed_fail(r->c, HEED_USAGE,
                      "there is no reconstruction: %s does not predict pixels: expected a model "
                      "whose answer is a picture",
@@ -126,7 +126,7 @@ static bool add_codes(heed_run *r, const heed_batch *b, const heed_image_transfo
 bool heed_codes_read(heed_run *r, heed_images *images, heed_part part, int rows, heed_codes *out) {
     if (out) *out = (heed_codes){.count = 0};
     if (!r || !images || !out || heed__stopped(r->c)) return false;
-    if (!heed_model_data(r->model)->pictures || !r->model->code)
+    if (!heed_model_data(r->model)->images || !r->model->code)
         return heed_fail(r->c, HEED_USAGE, "there is no code: %s has no layer for one",
                          r->model->name);
     const heed_images_info *about = heed_images_about(images);

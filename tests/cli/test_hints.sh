@@ -110,9 +110,11 @@ END
 run sample mlm
 refuses 2 "unknown command sample: did you mean generate?"
 warns "hint: a run of mlm has \`heed fill\` instead"
-run predict mlm
-refuses 2 "unknown command predict: did you mean fill?"
+run infer mlm
+refuses 2 "unknown command infer: did you mean fill?"
 hides instead
+run predict mlm
+refuses 2 "predict requires a model of numbers: mlm holds an mlm; hint: "
 
 # A text without quotes.
 refused <<'END'

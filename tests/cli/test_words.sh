@@ -39,8 +39,8 @@ tokenize run|unknown command tokenize: did you mean tokenizer encode? (
 compile|hint: there is nothing to compile
 finetune run|`heed train TASK DATA --from RUN`
 trian run|did you mean train?
-predict run|hint: `heed info RUN` names the task
-predict masked x|unknown command predict: did you mean fill?
+infer run|hint: `heed info RUN` names the task
+infer masked x|unknown command infer: did you mean fill?
 inference --model causal|did you mean generate?
 chat masked|did you mean generate? (continue a prompt, token by token); hint: a run of mlm has `heed fill` instead
 train GPT2 facts.txt -o run|unknown task GPT2: did you mean gpt? (

@@ -31,7 +31,7 @@ static uint64_t parameters_of(const heed_store *s) {
 /* Pictures of the model's size, on the tape of a new step. */
 static heed_tensor *pictures(built *b) {
     heed_tape_begin(b->t, HEED_TRAIN, 1);
-    if (!b->model->data->pictures) return NULL;
+    if (!b->model->data->images) return NULL;
     int size = (int)heed_config_int(b->f, "image-size");
     int channels = (int)heed_config_int(b->f, "channels");
     heed_tensor *x = heed_input(b->t, NULL, 4, (int[]){ROWS, size, size, channels});
@@ -46,7 +46,7 @@ static uint64_t step_digest(built *b) {
     heed_batch batch = {.rows = ROWS, .len = LEN, .ids = tokens, .labels = labels, .items = ROWS};
     batch.src = tokens, batch.src_len = LEN;
     if (x) batch.x = x->x;
-    if (b->model->data->pictures && !b->model->data->target) batch.len = (int)x->size / ROWS;
+    if (b->model->data->images && !b->model->data->target) batch.len = (int)x->size / ROWS;
     if (b->model->data->mask) batch.masked_positions = masked, batch.masked_count = 2;
     heed_tensor *loss = b->model->loss(b->self, b->t, &batch);
     if (!heed_backward(b->t, loss)) return 1;

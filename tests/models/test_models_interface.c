@@ -22,7 +22,7 @@ static built build_case(const heed_model *m, const heed_model_case *k) {
     return b;
 }
 
-static bool reads_pictures(const built *b) { return b->model->data->pictures; }
+static bool reads_pictures(const built *b) { return b->model->data->images; }
 
 static heed_tensor *pictures(const built *b, heed_tape *t, int rows) {
     int size = (int)heed_config_int(b->f, "image-size");
@@ -102,7 +102,7 @@ TEST(interface_a_code_has_a_row_for_each_input) { each_case(check_code); }
  * of their grid. */
 static int positions(const built *b, bool target) {
     heed_grid grid;
-    bool text = target && !(b->model->data->pictures && !b->model->data->target);
+    bool text = target && !(b->model->data->images && !b->model->data->target);
     if (text || !b->model->grid || !b->model->grid(b->self, &grid)) return LEN;
     return grid.first + grid.rows * grid.cols;
 }

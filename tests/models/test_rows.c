@@ -41,7 +41,7 @@ static heed_batch batch_of(const heed_model *m) {
     for (size_t i = 0; i < ROWS * PIXELS; i++) x[i] = (heed_real)heed_random_normal(&r, i);
     heed_batch b = {.rows = ROWS, .len = LEN, .ids = ids, .pad = pad, .labels = labels, .items = 1};
     b.src = ids, b.src_pad = pad, b.src_len = LEN;
-    if (m->data->pictures && !m->data->target) b.x = x, b.len = PIXELS;
+    if (m->data->images && !m->data->target) b.x = x, b.len = PIXELS;
     if (m->data->mask) b.masked_positions = masked, b.masked_count = 4;
     if (!m->data->ask) b.masked_positions = hidden, b.masked_count = 6;
     return b;

@@ -131,7 +131,7 @@ static bool dump_batches(dump *d, const char *part, uint64_t steps) {
  * too. */
 static bool dump_judged(dump *d) {
     const heed_model *m = d->model;
-    if (!m->data->tables) return true;
+    if (!m->data->files) return true;
     if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data, d->rows)))
         return false;
     if (!m->data->pictures || m->data->target ||

@@ -136,7 +136,7 @@ static heed_tensor *hidden_of(const heed_run *r, heed_tape *t, const heed_tensor
 static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int len, int source) {
     const heed_data_kind *kind = r->model->data;
     const heed_config *f = r->config;
-    bool picture = kind->pictures, target = kind->target;
+    bool picture = kind->images, target = kind->target;
     heed_model_input in = {0};
     int vocab = picture && !target ? 0 : (int)heed_config_int(f, "vocab");
     if (target) in.target = ids(t, rows, len, vocab);
@@ -159,7 +159,7 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     for (int i = 0; in.pad && i < rows * read; i++)
         in.pad->i[i] = i % read == 0 || i % read < read - i / read % 3;
     int types = heed_config_has(f, "token-types") ? (int)heed_config_int(f, "token-types") : 0;
-    if (!kind->tables || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
+    if ((kind->open && !kind->files) || types > 0) in.types = ids(t, rows, read, types > 1 ? 2 : 1);
     return in;
 }
 

@@ -232,7 +232,7 @@ static bool is_no_run(const program *p, const heed_model *m, const char *input) 
 bool gather(program *p, const heed_model *m, const char *run, int count, char *const *inputs,
             gathered *g) {
     bool text = reads_text(m);
-    bool lines = data_of(m)->lines && !text;
+    bool lines = has_tokenizer(m) && !sees_pictures(m);
     *g = (gathered){.name = ""};
     for (int i = 0; i < count; i++)
         if (!is_no_run(p, m, inputs[i])) return false;
@@ -241,7 +241,7 @@ bool gather(program *p, const heed_model *m, const char *run, int count, char *c
     if (count > most)
         return heed_fail(p->c, HEED_USAGE, "one argument too many: %s: %s reads %s", inputs[most],
                          m->name, data_of(m)->noun);
-    if (!text && !lines)
+    if (!lines)
         return heed_fail(p->c, HEED_USAGE, "- is the standard input: %s reads %s", m->name,
                          data_of(m)->noun);
     if (p->cluster.processes)

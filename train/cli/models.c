@@ -29,11 +29,14 @@ const heed_data_kind *data_of(const heed_model *m) { return heed_model_data(m); 
 
 /* ---- properties ---- */
 
-bool reads_text(const heed_model *m) { return data_of(m)->lines && !data_of(m)->tables; }
-bool sees_pictures(const heed_model *m) { return data_of(m)->pictures; }
+bool reads_text(const heed_model *m) { return data_of(m)->open && !data_of(m)->files; }
+bool sees_pictures(const heed_model *m) { return data_of(m)->images; }
 bool reads_pictures(const heed_model *m) { return sees_pictures(m) && !writes_targets(m); }
 bool reads_patches(const heed_model *m) { return reads_pictures(m) && m->grid; }
-bool reads_tables(const heed_model *m) { return data_of(m)->tables; }
+bool reads_tables(const heed_model *m) { return heed_option_find(data_of(m)->options, "columns"); }
+bool has_tokenizer(const heed_model *m) {
+    return heed_option_find(data_of(m)->options, "tokenizer");
+}
 
 bool sees_patches(const heed_model *m) { return sees_pictures(m) && m->grid; }
 bool sees_texts(const heed_model *m) { return !sees_pictures(m); }

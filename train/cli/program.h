@@ -31,6 +31,7 @@ bool reads_pictures(const heed_model *m);
 bool reads_patches(const heed_model *m); /* pictures that have a grid of patches */
 bool sees_pictures(const heed_model *m); /* the same with captions, too */
 bool reads_tables(const heed_model *m);  /* CSV, TSV or JSON lines can be its data */
+bool has_tokenizer(const heed_model *m); /* reads or writes texts */
 bool sees_patches(const heed_model *m);
 bool sees_texts(const heed_model *m); /* nothing else */
 bool reads_pairs(const heed_model *m);
@@ -110,7 +111,7 @@ extern const command cmd_init, cmd_data_check, cmd_tokenizer_train, cmd_tokenize
 extern const command cmd_merge;
 extern const command cmd_import, cmd_export, cmd_embed;
 extern const command cmd_graph, cmd_influence, cmd_snapshots;
-extern const command cmd_heads, cmd_ablate, cmd_reconstruct;
+extern const command cmd_heads, cmd_ablate, cmd_reconstruct, cmd_predict;
 extern const command cmd_completion;
 
 /* The processes of a command. */

@@ -17,7 +17,7 @@ typedef struct {
 
 static const synonym commands[] = {
     {" sample chat complete completion continue-text write text-generation samples ", "generate"},
-    {" predict infer inference apply run use ask query prompt ", "generate",
+    {" infer inference apply run use ask query prompt ", "generate",
      "`info RUN` names the task of a run, and with it the command: fill, generate, classify, "
      "translate, caption, reconstruct or embed"},
     {" evaluate evaluation validate validation val test score perplexity accuracy metrics ",
@@ -115,6 +115,12 @@ static const synonym setting_names[] = {
     {" layer-norm-eps layer-norm-epsilon rms-norm-eps ", "norm-eps"},
     {" position-embedding-type positional-encoding pos-embed rope use-rope ", "positions"},
     {" rope-base theta ", "rope-theta"},
+    {" rope-scaling rope-type ", "", "scaled rotary positions are not supported"},
+    {" partial-rotary-factor rotary-pct rotary-dim ", "",
+     "rotary positions of a part of a head are not supported"},
+    {" sliding-window use-sliding-window window-size ", "",
+     "attention to a sliding window is not supported"},
+    {" qk-norm use-qk-norm ", "", "norms of queries and keys are not supported"},
     {" initializer-range init-scale kernel-initializer ", "init-std"},
     {" tie-weights tie-word-embeddings weight-tying share-embeddings share-all-embeddings ",
      "tie share-vocab"},

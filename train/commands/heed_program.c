@@ -28,6 +28,7 @@ static const struct {
     {NULL, &cmd_caption},
     {NULL, &cmd_reconstruct},
     {NULL, &cmd_embed},
+    {NULL, &cmd_predict},
     {NULL, &cmd_eval},
     {"Look", &cmd_attend},
     {NULL, &cmd_heads},

@@ -54,11 +54,8 @@ static const heed_option resume_options[] = {
 /* ---- a training run ---- */
 
 typedef struct {
-    const heed_model *model;
-    heed_config *f; /* the settings for config.conf */
-    const char *run;
-    bool resume, force, estimate;
-    const heed_run *from;   /* a new run starts from its weights; or NULL */
+    heed_train_args a; /* config: the settings for config.conf */
+    bool estimate;
     const gathered *inputs; /* of a new run */
 } training;
 
@@ -75,7 +72,7 @@ static void add_measure(heed_text *out, const char *name, const char *format, do
 
 /* Prints the loss on the data of the run that the training started from, if it was measured. */
 static void print_forgotten(program *p, const training *t, const heed_fit_result *r, json_t *json) {
-    const char *from = heed_config_text(t->f, "from");
+    const char *from = heed_config_text(t->a.config, "from");
     if (!isfinite(r->first[1])) return;
     if (json)
         json_object_set_new(json, "forgotten",
@@ -103,12 +100,12 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     json_t *json = NULL;
     if (flag_on(p, "json"))
         json =
-            json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->run), "step",
+            json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "run", json_text(t->a.run), "step",
                       (json_int_t)r->step, "loss", json_number(r->loss), "val_loss",
                       json_number(r->val_loss), "best_loss", json_number(r->best_loss), "accuracy",
                       json_number(r->metric), "best_accuracy", json_number(r->best_metric));
-    training_end e = {.run = t->run,
-                      .f = t->f,
+    training_end e = {.run = t->a.run,
+                      .f = t->a.config,
                       .step = r->step,
                       .seconds = seconds,
                       .trained = g->any,
@@ -116,9 +113,9 @@ static void conclude(program *p, const training *t, const heed_data *data, const
                       .json = json};
     if (!json) {
         char n[32];
-        bool language = data_of(t->model)->perplexity;
+        bool language = data_of(t->a.model)->perplexity;
         heed_text line = {.c = NULL};
-        heed_text_add(&line, "%s: step %s", t->run, heed_format_count(n, (uint64_t)r->step));
+        heed_text_add(&line, "%s: step %s", t->a.run, heed_format_count(n, (uint64_t)r->step));
         if (!isfinite(r->val_loss)) {
             add_measure(&line, "training loss", "%.4f", r->loss, r->best_loss);
             if (isfinite(r->best_loss) && r->best_step < r->step && r->best_loss != r->loss)
@@ -140,14 +137,14 @@ static void conclude(program *p, const training *t, const heed_data *data, const
     else if (json)
         print_json(p, json);
     else
-        print_next(t->model, data, heed_config_text(t->f, "data"),
-                   heed_format_shell(word, sizeof word, t->run));
+        print_next(t->a.model, data, heed_config_text(t->a.config, "data"),
+                   heed_format_shell(word, sizeof word, t->a.run));
 }
 
 /* The command that continues the run. */
 static void add_resume(const program *p, const training *t, heed_text *out) {
     char word[1024];
-    heed_format_shell(word, sizeof word, t->run);
+    heed_format_shell(word, sizeof word, t->a.run);
     add_launcher(p, out);
     heed_text_add(out, "%s resume %s", program_name(), word);
 }
@@ -204,50 +201,44 @@ static void interrupted(program *p, const training *t, long long step, bool done
 static void failed(program *p, const training *t, const progress *g, const heed_fit_result *r) {
     char n[32], config[1100];
     heed_text typed = {.c = NULL};
-    snprintf(config, sizeof config, "%.1000s/config.conf", t->run);
+    snprintf(config, sizeof config, "%.1000s/config.conf", t->a.run);
     bool there = is_file(config);
     program_complain(p);
     add_resume(p, t, &typed);
     if (there && g->saved >= 0)
         heed_message(p->c, HEED_INFO, "the run has its checkpoint of step %s; hint: `%s`",
                      heed_format_count(n, (uint64_t)g->saved), typed.s ? typed.s : "");
-    else if (there && t->resume && r->step > 0)
+    else if (there && t->a.resume && r->step > 0)
         heed_message(p->c, HEED_INFO, "the run has the checkpoint that it had before; hint: `%s`",
                      typed.s ? typed.s : "");
-    else if (!there && (t->resume || g->saved >= 0))
+    else if (!there && (t->a.resume || g->saved >= 0))
         heed_message(p->c, HEED_INFO,
                      "%s was removed or moved while its training was running; hint: `resume "
                      "NEW_FOLDER` if it was moved; otherwise train again%s",
-                     t->run, t->resume ? "" : " with the same command");
+                     t->a.run, t->a.resume ? "" : " with the same command");
     else if (!there && g->begun)
         heed_message(p->c, HEED_INFO, "the run had no checkpoint yet: nothing is kept of it");
     heed_text_free(&typed);
 }
 
 /* Trains on open data. */
-static void fit(program *p, const training *t, const heed_data *data, progress *g) {
-    heed_train_args a = {.model = t->model,
-                         .opened = data,
-                         .config = t->f,
-                         .run = t->run,
-                         .resume = t->resume,
-                         .force = t->force,
-                         .keep = t->inputs && *t->inputs->path ? t->inputs->path : NULL,
-                         .from = t->from,
-                         .models = p->models,
-                         .report = progress_report,
-                         .stop = was_interrupted,
-                         .user = g,
-                         .cluster = p->cluster.processes};
+static void fit(program *p, training *t, const heed_data *data, progress *g) {
+    t->a.opened = data;
+    t->a.keep = t->inputs && *t->inputs->path ? t->inputs->path : NULL;
+    t->a.models = p->models;
+    t->a.report = progress_report;
+    t->a.stop = was_interrupted;
+    t->a.user = g;
+    t->a.cluster = p->cluster.processes;
     double start = now();
     catch_interrupt();
     if (t->estimate) {
-        estimate_training(p, &a, t->inputs ? t->inputs->bytes : 0);
+        estimate_training(p, &t->a, t->inputs ? t->inputs->bytes : 0);
         return;
     }
     prepare_to_end(p, t);
     catch_broken_pipe();
-    heed_fit_result r = heed_train(p->c, &a);
+    heed_fit_result r = heed_train(p->c, &t->a);
     if (p->line_open) fputc('\n', stderr);
     p->line_open = false;
     if (heed_ctx_status(p->c) != HEED_FAILED) progress_end(g);
@@ -258,44 +249,45 @@ static void fit(program *p, const training *t, const heed_data *data, progress *
 }
 
 static bool open_snapshots(program *p, const training *t, progress *g) {
-    heed_snapshots_args a = {.run = t->run,
-                             .count = heed_config_int(t->f, "snapshots"),
-                             .items = (int)heed_config_int(t->f, "snapshot-items"),
-                             .tokens = (int)heed_config_int(t->f, "snapshot-tokens"),
-                             .input = heed_config_text(t->f, "snapshot-input")};
+    heed_snapshots_args a = {.run = t->a.run,
+                             .count = heed_config_int(t->a.config, "snapshots"),
+                             .items = (int)heed_config_int(t->a.config, "snapshot-items"),
+                             .tokens = (int)heed_config_int(t->a.config, "snapshot-tokens"),
+                             .input = heed_config_text(t->a.config, "snapshot-input")};
     if (a.count == 0)
         return !*a.input ||
                heed_fail(p->c, HEED_USAGE, "--snapshot-input has no effect without --snapshots N");
-    if (!is_text_for(p->c, t->model, a.input)) return false;
-    g->snapshots = heed_snapshots_open(t->model, g->data, t->f, &a);
+    if (!is_text_for(p->c, t->a.model, a.input)) return false;
+    g->snapshots = heed_snapshots_open(t->a.model, g->data, t->a.config, &a);
     return g->snapshots != NULL;
 }
 
 /* Joined inputs become a file of the run. */
 static void name_data(const program *p, const training *t) {
     char path[1100], bytes[32];
-    size_t n = strlen(t->run);
-    snprintf(path, sizeof path, "%.1000s%s%s", t->run, n && t->run[n - 1] == '/' ? "" : "/",
+    size_t n = strlen(t->a.run);
+    snprintf(path, sizeof path, "%.1000s%s%s", t->a.run, n && t->a.run[n - 1] == '/' ? "" : "/",
              t->inputs->name);
-    heed_config_set(t->f, "data", path, "DATA", HEED_FROM_FLAG);
+    heed_config_set(t->a.config, "data", path, "DATA", HEED_FROM_FLAG);
     heed_message(p->c, HEED_INFO, "%s, %s: copied to %s", p->joined_name,
                  heed_format_bytes(bytes, (double)t->inputs->bytes), path);
 }
 
 /* Opens the data, which completes the settings, and trains. */
-static void open_and_fit(program *p, const training *t, heed_data_args *how, progress *g) {
+static void open_and_fit(program *p, training *t, heed_data_args *how, progress *g) {
     reading shown = {.p = p, .bar = g->mode == SHOW_BAR};
     how->progress = show_reading;
     how->user = &shown;
     if (g->mode == SHOW_BAR) {
-        fprintf(stderr, "reading %s ...", heed_config_text(t->f, "data"));
+        fprintf(stderr, "reading %s ...", heed_config_text(t->a.config, "data"));
         p->line_open = true;
     }
-    heed_data *data = heed_train_data(p->c, t->model, t->f, how, &p->chosen);
+    heed_data *data = heed_train_data(p->c, t->a.model, t->a.config, how, &p->chosen);
     g->data = data;
     if (data && !t->estimate && t->inputs && *t->inputs->path) name_data(p, t);
-    bool outside = data && (t->resume || t->estimate || !data->tree ||
-                            heed_run_outside(p->c, t->run, heed_config_text(t->f, "data")));
+    bool outside =
+        data && (t->a.resume || t->estimate || !data->tree ||
+                 heed_run_outside(p->c, t->a.run, heed_config_text(t->a.config, "data")));
     if (outside && !t->estimate && is_first_process(p)) open_snapshots(p, t, g);
     if (cluster_agree(p)) fit(p, t, data, g);
     heed_snapshots_close(g->snapshots);
@@ -303,21 +295,21 @@ static void open_and_fit(program *p, const training *t, heed_data_args *how, pro
 }
 
 static void run_training(program *p, training *t) {
-    const char *run = t->resume ? t->run : NULL;
+    const char *run = t->a.resume ? t->a.run : NULL;
     enum { CENSUS = 1 << 24 }; /* bytes; a larger text is not read again */
-    heed_data_args how = {.run = run, .cache = run, .census = t->resume ? 0 : CENSUS};
+    heed_data_args how = {.run = run, .cache = run, .census = t->a.resume ? 0 : CENSUS};
     progress g = {.p = p,
-                  .f = t->f,
-                  .run = t->run,
+                  .f = t->a.config,
+                  .run = t->a.run,
                   .mode = show_mode_of(flag_text(p, "progress")),
                   .saved = -1,
                   .samples = {.c = p->c},
                   .taken = {.c = p->c}};
-    const char *from = heed_config_text(t->f, "from");
+    const char *from = heed_config_text(t->a.config, "from");
     heed_run *start = NULL;
-    p->model = t->model;
-    if (!t->resume && *from) t->from = start = heed_start_open(p->c, from, p->models, t->run);
-    if (!start || heed_start_settings(t->f, t->model, start, &how, &g.taken))
+    p->model = t->a.model;
+    if (!t->a.resume && *from) t->a.from = start = heed_start_open(p->c, from, p->models, t->a.run);
+    if (!start || heed_start_settings(t->a.config, t->a.model, start, &how, &g.taken))
         if (heed_ctx_status(p->c) == HEED_OK) open_and_fit(p, t, &how, &g);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
@@ -328,7 +320,7 @@ static void run_training(program *p, training *t) {
 /* ---- heed train ---- */
 
 static bool check_run(program *p, const training *t) {
-    const char *name = p->model->name, *data = heed_config_text(t->f, "data");
+    const char *name = p->model->name, *data = heed_config_text(t->a.config, "data");
     bool dense = !reads_data(p->model);
     if (!settings_apply(p, NULL, "")) return false;
     if (dense && *data)
@@ -342,25 +334,25 @@ static bool check_run(program *p, const training *t) {
     for (int i = 0; p->argc <= most && i < p->argc; i++) /* gather refuses more */
         if (strcmp(p->argv[i], "-") != 0 && !path_exists(p->c, p->argv[i])) return false;
     if (!data_fits(p, data)) return false;
-    if (!t->estimate && !*t->run)
+    if (!t->estimate && !*t->a.run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: add -o runs/first");
-    return t->estimate || heed_run_vacant(p->c, t->run, t->force);
+    return t->estimate || heed_run_vacant(p->c, t->a.run, t->a.force);
 }
 
 static void train(program *p) {
-    training t = {.model = p->model,
-                  .f = task_config(p), /* the settings stored in the run */
-                  .run = flag_text(p, "out"),
-                  .force = flag_on(p, "force"),
+    training t = {.a = {.model = p->model,
+                        .config = task_config(p),
+                        .run = flag_text(p, "out"),
+                        .force = flag_on(p, "force")},
                   .estimate = flag_on(p, "estimate")};
     gathered inputs = {.path = ""};
-    if (p->argc > 0) heed_config_set(t.f, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
+    if (p->argc > 0) heed_config_set(t.a.config, "data", p->argv[0], "DATA", HEED_FROM_FLAG);
     bool ok = heed_ctx_status(p->c) == HEED_OK && check_run(p, &t);
     catch_interrupt();
-    if (ok && gather(p, t.model, *t.run ? t.run : NULL, p->argc, p->argv, &inputs)) {
+    if (ok && gather(p, t.a.model, *t.a.run ? t.a.run : NULL, p->argc, p->argv, &inputs)) {
         t.inputs = &inputs;
-        if (*inputs.path) heed_config_set(t.f, "data", inputs.path, "DATA", HEED_FROM_FLAG);
+        if (*inputs.path) heed_config_set(t.a.config, "data", inputs.path, "DATA", HEED_FROM_FLAG);
         run_training(p, &t);
     }
     gather_end(&inputs);
@@ -427,12 +419,12 @@ static bool override(program *p, const training *t) {
                         strcmp(o->name, "lr") == 0; /* 0: not given */
         if (!flag_given(p, o->name) || (positive && heed_config_real(p->flags, o->name) <= 0))
             continue;
-        if (!heed_config_has(t->f, o->name))
+        if (!heed_config_has(t->a.config, o->name))
             return heed_fail(p->c, HEED_USAGE,
                              "--%s has no effect here: a run of %s has no such setting; hint: "
                              "`info %s --config`",
-                             o->name, t->model->name, t->run);
-        heed_config_set(t->f, o->name, flag_text(p, o->name), o->name, HEED_FROM_FLAG);
+                             o->name, t->a.model->name, t->a.run);
+        heed_config_set(t->a.config, o->name, flag_text(p, o->name), o->name, HEED_FROM_FLAG);
     }
     return heed_ctx_status(p->c) == HEED_OK;
 }
@@ -446,16 +438,18 @@ static bool is_there(program *p, const training *t, const char *key, const char 
         heed_text_add(&flags, "--%s %s ", other,
                       heed_format_shell(word, sizeof word, flag_text(p, other)));
     heed_text_add(&flags, "--%s ", key);
-    bool there = data_exists(p, t->model, t->f, key, flags.s ? flags.s : "");
+    bool there = data_exists(p, t->a.model, t->a.config, key, flags.s ? flags.s : "");
     heed_text_free(&flags);
     return there;
 }
 
 static void resume(program *p) {
-    training t = {.run = p->argv[0], .resume = true};
-    if (is_first_process(p) && !heed_run_recover(p->c, t.run)) return;
-    t.f = run_settings(p->c, p->models, t.run, &t.model);
-    if (!t.f || !heed_run_check(p->c, t.run, t.f) || !heed_run_resumable(p->c, t.run)) return;
+    training t = {.a = {.run = p->argv[0], .resume = true}};
+    if (is_first_process(p) && !heed_run_recover(p->c, t.a.run)) return;
+    t.a.config = run_settings(p->c, p->models, t.a.run, &t.a.model);
+    if (!t.a.config || !heed_run_check(p->c, t.a.run, t.a.config) ||
+        !heed_run_resumable(p->c, t.a.run))
+        return;
     if (override(p, &t) && is_there(p, &t, "data", "val") && is_there(p, &t, "val", "data"))
         run_training(p, &t);
 }

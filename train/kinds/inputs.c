@@ -171,8 +171,7 @@ static bool read_numbers(heed_ctx *c, const char *text, heed_real *x, int *rows,
 }
 
 bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
-    bool reads_text = data_of(m)->lines || writes_captions(m);
-    return !reads_text || !is_picture_name(text) || !is_file(text) ||
+    return !has_tokenizer(m) || !is_picture_name(text) || !is_file(text) ||
            heed_fail(c, HEED_USAGE, "%s is a picture: the run reads texts (%s); hint: a run of vit",
                      text, m->name);
 }
@@ -180,7 +179,7 @@ bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
 bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
     *s = (heed_inspection){.run = r};
     if (!is_text_for(r->c, r->model, text)) return false;
-    if (data_of(r->model)->lines || sees_pictures(r->model))
+    if (has_tokenizer(r->model) || sees_pictures(r->model))
         return heed_inspection_text(s, r, text, n, target);
     int rows, width = 0;
     heed_real *x = malloc((n + 1) * sizeof *x);

@@ -138,6 +138,8 @@ void print_next(const heed_model *m, const heed_data *d, const char *path, const
         first_line(m, path, source);
     else if (kind->input)
         first_source(d, source);
+    else
+        snprintf(source, sizeof source, "NUMBERS...");
     if (text && !uses && m->attending) use = "attend", uses = *source;
     if (kind->target && !pictures) after = " --attention";
     printf("\nNext:\n");

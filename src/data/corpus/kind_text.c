@@ -274,9 +274,9 @@ static void begun(const heed_data *d, const char *run) { heed_corpus_keep(d->bat
 
 #define TEXTS                                                                                      \
     .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \
-    .example = "book.txt", .lines = true, .perplexity = true, .varied = true, .options = options,  \
-    .open = open_data, .close = close_data, .eval_batches = eval_batches,                          \
-    .epoch_batches = epoch_batches, .begun = begun, .describe = describe
+    .example = "book.txt", .perplexity = true, .options = options, .open = open_data,              \
+    .close = close_data, .eval_batches = eval_batches, .epoch_batches = epoch_batches,             \
+    .begun = begun, .describe = describe
 
 const heed_data_kind heed_texts_masked = {TEXTS, .use = "fill", .mask = true, .batch = masked_batch,
                                           .ask = heed__ask_masks};

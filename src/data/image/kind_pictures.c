@@ -508,10 +508,9 @@ static bool report_error(heed_scores *s, heed_facts *out) {
 
 #define PICTURES                                                                                   \
     .noun = "a folder of pictures", .reads = "pictures", .item = "img", .items = "pictures",       \
-    .example = "flowers", .files = 1, .tables = true, .pictures = true, .options = options,        \
-    .open = open_data, .close = close_data, .count = count, .batch = batch,                        \
-    .eval_batches = eval_batches, .epoch_batches = epoch_batches, .images = images,                \
-    .inputs = inputs, .input = input, .describe = describe
+    .example = "flowers", .files = 1, .options = options, .open = open_data, .close = close_data,  \
+    .count = count, .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches,  \
+    .images = images, .inputs = inputs, .input = input, .describe = describe
 
 const heed_data_kind heed_pictures_classes = {PICTURES,
                                               .label = "picture",

@@ -541,9 +541,8 @@ static bool report_pairs(heed_scores *s, heed_facts *out) {
 }
 
 #define LINES                                                                                      \
-    .lines = true, .tables = true, .varied = true, .open = open_data, .close = close_data,         \
-    .batch = batch, .eval_batches = eval_batches, .epoch_batches = epoch_batches,                  \
-    .inputs = inputs, .input = input, .describe = describe
+    .open = open_data, .close = close_data, .batch = batch, .eval_batches = eval_batches,          \
+    .epoch_batches = epoch_batches, .inputs = inputs, .input = input, .describe = describe
 
 const heed_data_kind heed_text_pairs = {
     LINES,
