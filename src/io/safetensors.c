@@ -2,8 +2,13 @@
  * that the reference reader does, except duplicate keys and more than 8 dimensions. */
 #include "core/core.h"
 #include "core/os.h"
+#include "core/store.h"
 #include "io/io.h"
 
+#include <float.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,3 +275,241 @@ const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *n
 const char *heed_safetensors_meta(const heed_safetensors *f, const char *key) {
     return f && key ? json_string_value(json_object_get(f->meta, key)) : NULL;
 }
+
+/* ---- loading the entries of a store ---- */
+
+static const struct {
+    const char *name;
+    size_t bytes;
+    bool upper; /* the upper half of a float */
+} reals[] = {{"F32", 4, false}, {"F64", 8, false}, {"F16", 2, false}, {"BF16", 2, true}};
+
+static int type_of(const heed_array *a) {
+    for (int i = 0; i < (int)(sizeof reals / sizeof *reals); i++)
+        if (strcmp(reals[i].name, a->dtype) == 0) return i;
+    return -1;
+}
+
+/* What a double beyond the range of heed_real becomes. */
+static heed_real narrow(double value) {
+#ifndef HEED_F64
+    if (fabs(value) > (double)FLT_MAX) return (heed_real)copysign((double)INFINITY, value);
+#endif
+    return (heed_real)value;
+}
+
+/* Values of another type are converted from a buffer; those of heed_real are read into place. */
+bool heed__safetensors_reals(heed_ctx *c, const heed_safetensors *f, const heed_array *a,
+                             heed_real *out) {
+    int type = type_of(a);
+    if (type < 0)
+        return heed_fail(c, HEED_DATA, "tensor %s: expected F32, F64, F16 or BF16, found %s",
+                         a->name, a->dtype);
+    size_t each = reals[type].bytes;
+    if (each == sizeof(heed_real)) return heed__safetensors_values(f, a, out);
+    unsigned char *data = heed__alloc(c, a->bytes);
+    bool ok = data && heed__safetensors_values(f, a, data);
+    for (size_t i = 0; ok && i < a->bytes / each; i++) {
+        uint64_t bits = heed__little(data + i * each, each);
+        out[i] =
+            narrow(reals[type].upper ? heed__real_of(bits << 16, 4) : heed__real_of(bits, each));
+    }
+    heed__free(data);
+    return ok;
+}
+
+/* "(2,3)", as heed_shape_text writes it. */
+static void put_shape(char *text, size_t size, const heed_array *a) {
+    int used = snprintf(text, size, "(");
+    for (int i = 0; i < a->dims; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s%lld", i ? "," : "",
+                         (long long)a->shape[i]);
+    snprintf(text + used, size - (size_t)used, ")");
+}
+
+static bool check(heed_ctx *c, const char *path, const heed_entry *e, const heed_array *a) {
+    if (!a)
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: expected, but not found; hint: the file "
+                         "belongs to a model of another kind or depth",
+                         path, e->name);
+    if (type_of(a) < 0)
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: expected F32, F64, F16 or BF16, found %s",
+                         path, e->name, a->dtype);
+    char wanted[64], found[8 * 22];
+    put_shape(found, sizeof found, a);
+    return strcmp(found, heed_shape_text(e->tensor, wanted, sizeof wanted)) == 0 ||
+           heed_fail(c, HEED_DATA,
+                     "cannot load %s: tensor %s: expected shape %s, found %s; hint: the file "
+                     "belongs to a model with other settings",
+                     path, e->name, wanted, found);
+}
+
+static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
+                     const heed_safetensors *f) {
+    char quoted[HEED_QUOTE];
+    for (int i = 0; i < heed_safetensors_count(f); i++) {
+        const char *name = heed_safetensors_at(f, i)->name;
+        if (heed_store_find(s, name)) continue;
+        return heed_fail(c, HEED_DATA,
+                         "cannot load %s: tensor %s: found, but this model has none of that name; "
+                         "hint: the file belongs to a model of another kind or depth",
+                         path, heed_quote(quoted, name, strlen(name)));
+    }
+    return true;
+}
+
+bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (heed__stopped(c) || !path || !f) return false;
+    bool ok = no_extra(c, path, s, f);
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        const heed_entry *e = heed_store_at(s, i);
+        const heed_array *a = heed_safetensors_find(f, e->name);
+        ok = (!a && e->optional) || check(c, path, e, a);
+    }
+    for (int i = 0; ok && i < heed_store_count(s); i++) {
+        heed_entry *e = heed_store_at(s, i);
+        const heed_array *a = heed_safetensors_find(f, e->name);
+        if (a)
+            ok = heed__safetensors_reals(c, f, a, e->tensor->x);
+        else
+            e->tensor->x[0] = 0;
+        if (ok) heed__store_known(e);
+    }
+    return ok;
+}
+
+static bool load_and_close(heed_store *s, const char *path, heed_safetensors *f) {
+    bool ok = heed__load_parsed(s, path, f);
+    heed_safetensors_close(f);
+    return ok;
+}
+
+bool heed_load(heed_store *s, const char *path) {
+    return load_and_close(s, path, heed__safetensors_head(heed_store_ctx(s), path));
+}
+
+bool heed_load_bytes(heed_store *s, const void *bytes, size_t n) {
+    static const char path[] = "weights in memory";
+    heed_ctx *c = heed_store_ctx(s);
+    if (heed__stopped(c)) return false;
+    if (!bytes) return heed_fail(c, HEED_USAGE, "cannot load %s: expected bytes, found NULL", path);
+    unsigned char *copy = heed__alloc(c, n);
+    if (!copy) return false;
+    memcpy(copy, bytes, n);
+    return load_and_close(s, path, heed__safetensors_parse(c, path, copy, n));
+}
+
+/* ---- saving them ---- */
+
+#ifdef HEED_F64
+#define DTYPE "F64"
+#else
+#define DTYPE "F32"
+#endif
+
+typedef struct {
+    const char *key, *value;
+} pair;
+
+static int by_key(const void *a, const void *b) {
+    return strcmp(((const pair *)a)->key, ((const pair *)b)->key);
+}
+
+static int by_name(const void *a, const void *b) {
+    const heed_entry *x = *(heed_entry *const *)a, *y = *(heed_entry *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* Names must read back unchanged, which only valid UTF-8 does. */
+static bool is_utf8(heed_ctx *c, const char *name) {
+    size_t n = strlen(name);
+    return heed_utf8_valid(name, n) == n ||
+           heed_reject(c, HEED_USAGE,
+                       (heed_problem){"name is wrong", .expected = "UTF-8", .text = name, .n = n});
+}
+
+/* Loaders of Hugging Face models require "format":"pt". */
+static bool put_meta(heed_text *out, const char *const *meta) {
+    size_t count = 0, given = 0;
+    while (meta && meta[given] && meta[given + 1]) given += 2;
+    pair *pairs = heed__alloc_array(out->c, given / 2 + 1, sizeof *pairs);
+    if (!pairs) return false;
+    bool format = false;
+    for (; count < given / 2; count++) {
+        pairs[count] = (pair){meta[2 * count], meta[2 * count + 1]};
+        format = format || strcmp(pairs[count].key, "format") == 0;
+    }
+    if (!format) pairs[count++] = (pair){"format", "pt"};
+    qsort(pairs, count, sizeof *pairs, by_key);
+    bool ok = true;
+    heed_json_open(out, "__metadata__", '{');
+    for (size_t i = 0; ok && i < count; i++) {
+        if (i && strcmp(pairs[i - 1].key, pairs[i].key) == 0)
+            ok = heed_fail(out->c, HEED_USAGE, "metadata key %s is given twice", pairs[i].key);
+        ok = ok && is_utf8(out->c, pairs[i].key) && is_utf8(out->c, pairs[i].value);
+        if (ok) heed_json_text(out, pairs[i].key, pairs[i].value);
+    }
+    heed_json_close(out, '}');
+    heed__free(pairs);
+    return ok;
+}
+
+static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
+    const heed_tensor *t = e->tensor;
+    if (!is_utf8(out->c, e->name)) return false;
+    heed_json_open(out, e->name, '{');
+    heed_json_text(out, "dtype", DTYPE);
+    heed_json_open(out, "shape", '[');
+    for (int i = 0; i < t->dims; i++) heed_json_int(out, NULL, t->shape[i]);
+    heed_json_close(out, ']');
+    heed_json_open(out, "data_offsets", '[');
+    heed_json_int(out, NULL, (int64_t)*offset);
+    *offset += t->size * sizeof(heed_real);
+    heed_json_int(out, NULL, (int64_t)*offset);
+    heed_json_close(out, ']');
+    heed_json_close(out, '}');
+    return !heed__stopped(out->c);
+}
+
+static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
+                       const char *const *meta) {
+    size_t offset = 0;
+    heed_json_open(out, NULL, '{');
+    bool ok = put_meta(out, meta);
+    for (size_t i = 0; ok && i < count; i++) ok = put_entry(out, entries[i], &offset);
+    heed_json_close(out, '}');
+    while (ok && out->n % 8) ok = heed_text_put(out, " ", 1);
+    return ok;
+}
+
+bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta) {
+    heed_ctx *c = heed_store_ctx(s);
+    if (heed__stopped(c) || !path) return false;
+    size_t all = (size_t)heed_store_count(s), count = 0;
+    heed_text header = {.c = c};
+    heed_entry **entries = heed__alloc_array(c, all, sizeof(heed_entry *));
+    heed__piece *pieces = heed__alloc_array(c, all + 2, sizeof *pieces);
+    for (size_t i = 0; entries && i < all; i++) {
+        heed_entry *e = heed_store_at(s, (int)i);
+        if (heed__saves(e)) entries[count++] = e;
+    }
+    if (entries) qsort(entries, count, sizeof(heed_entry *), by_name);
+    bool ok = entries && pieces && put_header(&header, entries, count, meta);
+    for (size_t i = 0; ok && i < count; i++) {
+        const heed_tensor *t = entries[i]->tensor;
+        pieces[i + 2] = (heed__piece){t->x, t->size * sizeof(heed_real)};
+    }
+    uint64_t length = header.n;
+    if (ok) pieces[0] = (heed__piece){&length, sizeof length};
+    if (ok) pieces[1] = (heed__piece){header.s, header.n};
+    ok = ok && heed__os_write(c, path, pieces, (int)count + 2);
+    heed_text_free(&header);
+    heed__free(entries);
+    heed__free(pieces);
+    return ok;
+}
+
+bool heed_save(const heed_store *s, const char *path) { return heed_save_meta(s, path, NULL); }

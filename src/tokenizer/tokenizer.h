@@ -153,17 +153,12 @@ struct heed_tokenizer {
     heed_text file; /* the tokenizer.json, unless it is a preset */
 };
 
-heed_tokenizer *heed__tokenizer_new(heed_ctx *c);
 /* A preset without tokens; to be finished when it has them. */
 heed_tokenizer *heed__preset_new(heed_ctx *c, heed__kind kind, bool lower);
 /* Appends a token; a second one of the same text is an error. */
 bool heed__tokenizer_add(heed_tokenizer *k, const char *token, size_t n);
 /* Finds the special tokens among those that a preset was given; from: the file, NULL: training. */
 bool heed__preset_finish(heed_tokenizer *k, const char *from);
-/* Finds what follows from tokens, added tokens and steps. */
-bool heed__tokenizer_finish(heed_tokenizer *k);
-bool heed__added_put(heed_tokenizer *k, heed__added a); /* takes over its text */
-bool heed__frame_put(heed_tokenizer *k, int32_t id, bool after);
 /* The text of a token that is shown, of n bytes. */
 const char *heed__shown(const heed_tokenizer *k, size_t id, size_t *n);
 /* Where texts may be cut for this tokenizer. */
@@ -171,15 +166,9 @@ heed__cutting heed__cut_of(const heed_tokenizer *k);
 
 /* ---- tokenizer.json ---- */
 
-/* Appends the tokenizer.json of a preset, or of one that was read from such a file. */
-bool heed__put_tokenizer(const heed_tokenizer *k, heed_text *out);
 /* Reads the n bytes of a tokenizer.json; of a preset, only its steps and its model's settings. */
 heed_tokenizer *heed__parse_tokenizer(heed_ctx *c, const char *path, const char *text, size_t n,
                                       bool preset);
-/* Appends a tokenizer.json of GPT-2's kind from the text of a vocab.json, and that of its
- * merges.txt. end: the id of <|endoftext|>, or -1. */
-bool heed__put_gpt2(const char *vocab, size_t n, int end, const char *merges, heed_text *out);
-
 /* ---- encoding ---- */
 
 /* Receives the tokens of a text one by one; returns false to stop. */
