@@ -89,6 +89,7 @@ bool heed_record_table_text(const heed_record *r, const char *table, bool flush,
     t.columns = columns;
     t.names = names;
     int used = 2;
+    t.name = heed_label_columns(t.head);
     for (int i = 0; ok && i < r->table_count; i++)
         for (int row = 0; row < r->tables[i].rows; row++) {
             if (!r->tables[i].count || !is_same(r->tables[i].columns->head, t.head)) break;
