@@ -9,17 +9,16 @@
 #include <string.h>
 
 enum {
-    ENTROPY,   /* -sum w log2 w of a row of weights, in bits */
-    DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
-    FIRST,     /* share of a row's weight on the first position */
-    SELF,      /* share on the query's own position */
-    PREVIOUS,  /* share on the position before it, over the queries that have one */
-    NEXT,      /* share on the position after it, over the queries that have one */
-    SAME,      /* share on other positions with the query's token */
-    SPECIAL,   /* share on [CLS] and [SEP] */
-    DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
-    INDUCTION, /* next-token models: share on the token after an earlier occurrence of the query's
-                  token, in a repeated random sequence: "prefix matching" */
+    ENTROPY,
+    DISTANCE,
+    FIRST,
+    SELF,
+    PREVIOUS,
+    NEXT,
+    SAME,
+    SPECIAL,
+    DIAGONAL,
+    INDUCTION,
     MEASURES
 };
 static const heed_record_column measures[MEASURES] = {
