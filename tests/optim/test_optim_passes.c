@@ -1,4 +1,5 @@
 /* An optimizer's passes over all parameters: cut into pieces, with the bits of whole parameters. */
+#include "core/store.h"
 #include "test.h"
 
 #include <float.h>
@@ -133,8 +134,8 @@ TEST(optim_muon_updates_matrices) {
                 x[i]->x[j] = (heed_real)sin((double)(at + at / 13));
             }
         }
-        heed_name_rows(s, x[0], "q", 0, 40);
-        heed_name_rows(s, x[0], "k", 40, 40);
+        heed__name_rows(s, x[0], "q", 0, 40);
+        heed__name_rows(s, x[0], "k", 40, 40);
         heed_set_rows(s, "embed", HEED_ROWS_TOKENS);
         heed_optim *o = heed_optim_new(s, &heed_muon, NULL);
         heed_tape *t = heed_tape_new(c);
