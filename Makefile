@@ -112,8 +112,8 @@ python/heed/_c.py: python/declare.py $(wildcard include/heed/*.h) train/cli/syno
 	@! command -v python3 >/dev/null || CC="$(CC)" python3 $<
 
 $(B)/heed: $(B)/train/main.o $(B)/libheed-program.a $(B)/libheed.a
-	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 $(B)/heed-test: $(TEST_OBJ) $(PROGRAM_OBJ) $(B)/libheed.a
+$(B)/heed $(B)/heed-test:
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 $(B)/libheed.a: $(LIB_OBJ)
 $(B)/libheed-program.a: $(B)/program.one.o
@@ -255,7 +255,7 @@ wheel: $(B)/libheed.a python/heed/_c.py
 	@rm -f build/heed_attention-*.whl
 	@CC="$(CC)" python3 python/wheel.py $(B) build
 ## make parity      helpers for comparisons with PyTorch by hand (tests/parity/README.md)
-parity: $(B)/parity-attention $(B)/parity-dump $(B)/parity-generate $(B)/parity-onnx $(B)/parity-outputs $(B)/parity-picture
+parity: $(patsubst tests/parity/%.c,$(B)/parity-%,$(wildcard tests/parity/*.c))
 $(B)/parity-%: $(B)/tests/parity/%.o $(PROGRAM_OBJ) $(B)/libheed.a
 	$(call say,LD $@)$(CC) -o $@ $^ $(LDFLAGS_ALL) $(LIBS)
 
@@ -272,10 +272,9 @@ build/fuzz/fuzz-%: tests/fuzz/%.c fuzz-lib
 	clang -std=c11 -Iinclude -Isrc -Itrain $(OPT_fuzz) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBRARIES) $(LIBS)
 fuzz-lib:
 	@$(MAKE) VARIANT=fuzz CC=clang $(FUZZ_LIBRARIES)
-# Of the program, its readers of files.
+build/fuzz/readers.a: $(filter-out $(B)/train/commands/%,$(PROGRAM_OBJ))
 # Kernels read no input, and clang needs minutes for a tile with these checks.
 build/fuzz/src/kernels/%.o: OPT := -O1
-build/fuzz/readers.a: $(patsubst %,build/fuzz/train/%.o,cli/os cli/os_files cli/text explain/from explain/list explain/worked explain/equation explain/text kinds/curves)
 
 # The OpenMP runtime by its name: -fopenmp would bring another one where a program is linked by another compiler.
 OMP_LIB := $(if $(OMP),$(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),$(LIBOMP:%=-L%/lib) -lomp,-lgomp))

@@ -76,7 +76,7 @@ int main(void) {
                             .row_labels = words,
                             .col_labels = words};
         heed_panels picture = {.title = "head 1", .count = 1, .maps = &map};
-        heed_panels_svg(c, &picture, "attention.svg");
+        heed_panels_save(c, &picture, HEED_SVG, "attention.svg");
     }
     bool bad = heed_ctx_status(c) != HEED_OK || !w;
     if (bad) fprintf(stderr, "attention: %s\n", heed_ctx_error(c));

@@ -46,7 +46,8 @@ static bool write_files(heed_ctx *c, const heed_record *r) {
                         .row_labels = queries->labels,
                         .col_labels = keys->labels};
     heed_page page = {.count = 1, .records = r};
-    return heed_heatmap_png(c, &map, "inspect.png") && heed_page_write(c, &page, "inspect.html");
+    return heed_heatmaps_save(c, &map, 1, HEED_PNG, "inspect.png") &&
+           heed_page_write(c, &page, "inspect.html");
 }
 
 int main(int argc, char **argv) {

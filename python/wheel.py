@@ -1,5 +1,5 @@
-"""wheel.py BUILD OUT -- makes a wheel of the package heed from the static libraries in BUILD: the three shared libraries, which
-find each other and what they use in their own folder, the system libraries that they use, and the tag by what glibc all need."""
+"""wheel.py BUILD OUT -- makes a wheel of the package heed from the static library in BUILD: the shared library, which finds
+what it uses in its own folder, the system libraries that it uses, and the tag by the newest glibc that all need."""
 import base64
 import glob
 import hashlib

@@ -128,7 +128,7 @@ cat >>"$dir/null.c" <<'C'
     CALL(heed_record_add_guess(record, &(heed_record_guess){.count = 3}), heed_record_json(record, true, &text));
     CALL(heed_page_write(ctx, &(heed_page){.count = 1}, "x.html"), heed_page_size(&(heed_page){.count = 1}));
     CALL(heed_chart_text(&(heed_chart){.series_count = 1}, 40, 10, true, &text));
-    CALL(heed_chart_png(ctx, &(heed_chart){.series_count = 1, .series = &(heed_series){"a", 3}}, 400, 100, "x.png"));
+    CALL(heed_charts_save(ctx, &(heed_chart){.series_count = 1, .series = &(heed_series){"a", 3}}, 1, 400, 100, HEED_PNG, "x.png"));
     CALL(heed_capture(&inspection, &(heed_capture_args){.top = -4}));
     CALL(heed_capture(&inspection, &(heed_capture_args){.layer_count = 1}));
     CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));

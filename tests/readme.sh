@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the blocks marked ```sh test of README.md, of docs/tour.md, which continues it, and of the other docs/*.md, in order, in
-# one scratch folder that has ./heed and data/; and checks that links lead to files and that every function named in
+# one scratch folder that has ./heed and data/; and checks that links lead to files and headings and that every function named in
 # docs/notes.md is in the file named beside it.
 cd "$(dirname "$0")/.." || exit 1
 root=$(pwd) passed=0 failed=0
@@ -24,6 +24,10 @@ awk '/^```c$/ {inside = 1; next} /^```/ {inside = 0} inside' README.md | cmp -s 
 for page in README.md docs/*.md; do
     for link in $(grep -oE '\]\([^):#]+' "$page" | cut -c3-); do
         [ -e "$(dirname "$page")/$link" ] && ok || bad "$page links to $link, which does not exist"
+    done
+    for link in $(grep -oE '\]\([^):]*#[^)]+' "$page" | cut -c3-); do
+        [ "${link%%#*}" ] && to=$(dirname "$page")/${link%%#*} || to=$page
+        sed -n 's/^##* //p' "$to" | tr 'A-Z ' 'a-z-' | sed 's/[^a-z0-9_-]//g' | grep -qx "${link#*#}" && ok || bad "$page links to $link, which has no such heading"
     done
 done
 # `src/ops/attention.c: forward` means: that file defines or calls something of that name.

@@ -110,36 +110,30 @@ bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *laye
 
 /* ---- attention rollout ---- */
 
-/* The attention of several layers, from the input upwards. */
 typedef struct {
-    int layers, heads, tokens;
-    const heed_real *const *weights; /* (layers) of (heads,T,T), the first layer first */
     bool max; /* heads are fused by their largest weight, and rows rescaled to a sum of 1; else by
                  their mean */
     double discard; /* share of each row's weights that is dropped, the weakest first, before the
                        rest is rescaled to a sum of 1; in [0, 1) */
 } heed_rollout_args;
-/* Attention rollout: R = A'_L ... A'_1 (T,T) into out, where A'_l = (A_l + I) / 2 and A_l is layer
- * l's attention with its heads fused. Row t estimates how much of token t after the last layer
- * comes from each token of the input, as if a token were a mixture of the tokens that it attends to
- * and, by the residual connection, of itself; values and feed-forward networks are ignored. Rows
- * sum to 1; a token that attends to nothing keeps all its weight on itself. For a picture without
- * [CLS], use the mean of the rows. In a causal model, products of triangular matrices concentrate
- * on token 0, whatever its meaning. Computed in double; HEED_USAGE for invalid sizes. Abnar &
- * Zuidema 2020, sec. 4. */
-bool heed_rollout(heed_ctx *c, const heed_rollout_args *a, heed_real *out);
+/* Adds the map "rollout" to a record, of all layers of self-attention over the first axis that the
+ * record `all` has, the first layer first: R = A'_L ... A'_1 (T,T), where A'_l = (A_l + I) / 2 and
+ * A_l is layer l's attention with its heads fused. Row t estimates how much of token t after the
+ * last layer comes from each token of the input, as if a token were a mixture of the tokens that it
+ * attends to and, by the residual connection, of itself; values and feed-forward networks are
+ * ignored. Rows sum to 1; a token that attends to nothing keeps all its weight on itself. For a
+ * picture without [CLS], use the mean of the rows. In a causal model, products of triangular
+ * matrices concentrate on token 0, whatever its meaning. Computed in double. HEED_USAGE if there is
+ * no such attention, or layers differ in their heads. args NULL: zeros. Abnar & Zuidema 2020, sec.
+ * 4. */
+bool heed_rollout(heed_ctx *c, const heed_record *all, const heed_rollout_args *args,
+                  heed_record *record);
 
 /* ---- maps to compare with the attention ---- */
 
-typedef struct {
-    bool max;       /* heads are fused by their largest weight; else by their mean */
-    double discard; /* share of each row's weakest weights that is dropped, in [0, 1) */
-} heed_rollout_add_args;
-/* Adds the map "rollout" to the record of s: heed_rollout of all layers of self-attention over the
- * first axis, with all heads, whatever the record holds; for a pair, over the encoder. args NULL:
- * zeros. HEED_USAGE if there is no such attention. */
-bool heed_rollout_add(const heed_inspection *s, const heed_rollout_add_args *args,
-                      heed_record *record);
+/* heed_rollout of s with all layers and heads, whatever the record holds; for a pair, over the
+ * encoder. */
+bool heed_rollout_add(const heed_inspection *s, const heed_rollout_args *args, heed_record *record);
 
 typedef struct {
     int window;             /* pictures: side, in patches, of the square hidden at a time; 0: 1 */
@@ -155,10 +149,6 @@ typedef struct {
  * 2014, sec. 4.2. */
 bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
                         heed_record *record);
-/* Sets patches (count) of a picture, numbered row by row from 0, to 0, the mean colour, in x, a
- * copy of s->x of the same size. */
-void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count);
-
 typedef struct {
     int question; /* the question whose maps of single layers are added, too; negative: the last */
     bool only;    /* that question's row only: one backward pass instead of one per question */

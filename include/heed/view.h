@@ -7,6 +7,8 @@
 HEED_EXPORT_BEGIN
 
 typedef enum { HEED_ASCII, HEED_COLOR256, HEED_TRUECOLOR } heed_terminal;
+/* In an SVG, text stays text, and the file is self-contained. */
+typedef enum { HEED_PNG, HEED_SVG } heed_picture_form;
 
 enum { HEED_TILE_LINES = 3 };
 /* A picture, (H,W,C) bytes, C 1 or 3, and on a contact sheet the lines of text under it. */
@@ -155,8 +157,8 @@ bool heed_map_is_main(const heed_record_map *m);
 int heed_view_query(const heed_record_view *v);
 /* Writes what is shown as a picture: over the picture if the keys are its patches; with a query, a
  * key or maps of one prediction a row for each head and map; else a matrix for each head. */
-bool heed_record_png(heed_ctx *c, const heed_record_view *v, const char *path);
-bool heed_record_svg(heed_ctx *c, const heed_record_view *v, const char *path);
+bool heed_view_save(heed_ctx *c, const heed_record_view *v, heed_picture_form form,
+                    const char *path);
 /* What is written below every picture of attention. */
 #define HEED_NO_EXPLANATION                                                                        \
     "Attention alone is no explanation: it shows where a head looks, not why the model answers"
@@ -192,20 +194,15 @@ typedef struct {
     const char *mark;            /* what a point is that is marked, with its values in the legend:
                                     "best evaluation". NULL: none */
     int mark_series, mark_point; /* its indices */
+    bool points;                 /* of a picture: points instead of curves */
     const unsigned
         *colors; /* (series_count) 0xRRGGBB; NULL: a palette for colour-blind readers, too */
 } heed_chart;
 /* Curves with axes, numbers and legend. */
 bool heed_chart_text(const heed_chart *p, int width, int height, bool color, heed_text *out);
-bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path);
-/* Writes several charts, each of that size, one below the other. */
-bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
-                     const char *path);
-/* The same as SVG: text stays text, and the file is self-contained. */
-bool heed_charts_svg(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
-                     const char *path);
-/* Points instead of curves. */
-bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path);
+/* Writes charts, each of that size, one below the other. */
+bool heed_charts_save(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                      heed_picture_form form, const char *path);
 
 /* ---- pictures ---- */
 
@@ -216,23 +213,22 @@ typedef struct {
     int side; /* of a tile in pixels; 0: 96. Small pictures are enlarged by integer factors */
     const heed_tile *tiles;
 } heed_sheet;
-bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path);
+bool heed_sheet_save(heed_ctx *c, const heed_sheet *s, heed_picture_form form, const char *path);
 
-/* Writes a heat map as a picture with cells of whole pixels, labels and a legend. With numbers,
- * each cell that is not 0 shows its value; values above hi have the last colour. */
-bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path);
-/* Writes several heat maps side by side, each with its own scale. */
-bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
-bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmap *maps, int count, const char *path);
+/* Writes heat maps with cells of whole pixels, labels and a legend, side by side, each with its own
+ * scale. With numbers, each cell that is not 0 shows its value; values above hi have the last
+ * colour. */
+bool heed_heatmaps_save(heed_ctx *c, const heed_heatmap *maps, int count, heed_picture_form form,
+                        const char *path);
 /* Several heat maps of equal size on one scale, each under its own title; labels, scale and numbers
- * are those of the first. In SVG, text stays text, and the file is self-contained. */
+ * are those of the first. */
 typedef struct {
     const char *title, *subtitle, *note; /* two lines above and one below all panels; or NULL */
     int count, columns;                  /* columns 0: nearly square */
     const heed_heatmap *maps;
 } heed_panels;
-bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path);
-bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path);
+bool heed_panels_save(heed_ctx *c, const heed_panels *all, heed_picture_form form,
+                      const char *path);
 
 /* ---- the page ---- */
 

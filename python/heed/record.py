@@ -176,8 +176,8 @@ class Record(Owner):
         kind = os.path.splitext(os.fsdecode(path_bytes(path)))[1].lower()
         if kind not in (".png", ".svg", ""):
             raise UsageError(f"a picture is PNG or SVG: expected a name that ends in .png or .svg, found {path}")
-        draw = lib.heed_record_svg if kind == ".svg" else lib.heed_record_png
-        self.context.made(draw(self.context.pointer, byref(self.view(block, head, query)), path_bytes(path)), "png")
+        form = _c.HEED_SVG if kind == ".svg" else _c.HEED_PNG
+        self.context.made(lib.heed_view_save(self.context.pointer, byref(self.view(block, head, query)), form, path_bytes(path)), "png")
 
     # ---- as files ----
 

@@ -4,7 +4,6 @@
 #include "inspect/inspect.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
@@ -18,38 +17,23 @@ bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
     return false;
 }
 
-/* Passes the pair through its model and keeps the weights of one layer, or of all (-1). */
-static bool pass(const heed_inspection *s, int layer) {
-    heed_attending a;
-    char path[HEED__PATH];
+/* Passes the pair through its model and keeps the weights. */
+static bool pass(const heed_inspection *s) {
+    const char *keep = "*.weights";
     if (!s->target)
         return heed_fail(s->run->c, HEED_USAGE, "attention to a source: expected a pair of texts");
-    heed_tape *t = s->run->tape;
-    heed_unprobe(t);
-    for (int i = 0; heed_cross_layer(s->run, i, &a); i++) {
-        snprintf(path, sizeof path, "%s.weights", a.path);
-        if (layer < 0 || i == layer) heed_probe(t, path, false);
-    }
-    heed_tape_begin(t, HEED_EVAL, 0);
-    return heed_inspection_logits(s, t) != NULL;
+    return heed__run_example(s, &(heed__passing){.keep = &keep, .keep_count = 1}) != NULL;
 }
 
-/* heads: how many the layer has; 0: as the model says. */
-static const heed_tensor *weights_of(const heed_inspection *s, int layer, int heads) {
+static const heed_tensor *weights_of(const heed_inspection *s, int layer) {
     heed_attending a = {.path = "decoder"};
-    char path[HEED__PATH];
     heed_cross_layer(s->run, layer, &a);
-    snprintf(path, sizeof path, "%s.weights", a.path);
-    const heed_tensor *w = heed_probe_find(s->run->tape, path);
-    size_t square = (size_t)s->target_count * (size_t)s->count;
-    if (w && w->size == (size_t)(heads ? heads : a.heads) * square) return w;
-    heed_fail(s->run->c, HEED_FAILED, "the model shows no attention: %s", path);
-    return NULL;
+    return heed__kept(s->run, a.path, (size_t)a.heads * (size_t)s->target_count * (size_t)s->count);
 }
 
 const heed_tensor *heed_alignment(const heed_inspection *s, int layer) {
     if (!heed__inspectable(s)) return NULL;
-    return pass(s, layer) ? weights_of(s, layer, 0) : NULL;
+    return pass(s) ? weights_of(s, layer) : NULL;
 }
 
 /* ---- the correct tokens of the source ---- */
@@ -171,9 +155,9 @@ bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
                               const heed_alignment_range *right) {
     if (!p || !heed__inspectable(s) || !right) return false;
     size_t rows = (size_t)s->target_count, cols = (size_t)s->count;
-    bool ok = pass(s, -1);
+    bool ok = pass(s);
     for (int l = 0; ok && l < p->layers; l++) {
-        const heed_tensor *w = weights_of(s, l, p->heads);
+        const heed_tensor *w = weights_of(s, l);
         ok = w != NULL;
         for (size_t at = 0; ok && at < (size_t)p->heads * rows; at++) {
             int peak = heed__largest(w->x + at * cols, s->count);

@@ -162,8 +162,7 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) 
     heed_unprobe(t);
     for (int i = 0; i < count; i++)
         if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(s, t);
+    const heed_tensor *y = heed__run_example(s, &(heed__passing){.rows = 0});
     heed_record *record = y ? heed_record_new(s->run->c) : NULL;
     if (record) describe(record, s);
     for (int i = 0; record && i < count; i++) {

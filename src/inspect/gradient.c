@@ -50,20 +50,25 @@ static heed_tensor *own_parameter(const heed_store *s, const char *path) {
  * those of the first parameter and of the first one of each attention layer. */
 static bool trace(const gradients *g, const heed_question *q) {
     const heed_run *r = g->s->run;
-    heed_unprobe(r->tape);
-    heed_probe(r->tape, "*.weights", true);
-    for (int i = 0; i < g->count; i++)
-        if (may_be_stepwise(&g->layers[i])) heed_probe(r->tape, g->layers[i].out, true);
-    heed_tape_begin(r->tape, HEED_TRACE, 0);
-    heed_want_grad(r->tape, heed_store_at(r->store, 0)->tensor);
-    for (int i = 0; i < g->count; i++)
-        heed_want_grad(r->tape, own_parameter(r->store, g->layers[i].at.path));
-    heed_tensor *y = heed_inspection_logits(g->s, r->tape);
+    const char **keep = heed__alloc_array(r->c, (size_t)g->count + 1, sizeof *keep);
+    heed_tensor **want = heed__alloc_array(r->c, (size_t)g->count + 1, sizeof *want);
+    heed__passing how = {.keep = keep, .gradients = true, .want = want, .want_count = 1};
+    bool ok = keep && want;
+    if (ok) {
+        keep[how.keep_count++] = "*.weights";
+        want[0] = heed_store_at(r->store, 0)->tensor;
+    }
+    for (int i = 0; ok && i < g->count; i++) {
+        if (may_be_stepwise(&g->layers[i])) keep[how.keep_count++] = g->layers[i].out;
+        want[how.want_count++] = own_parameter(r->store, g->layers[i].at.path);
+    }
+    heed_tensor *y = ok ? heed__run_example(g->s, &how) : NULL;
     heed_real *gy = y ? heed__alloc_array(r->c, y->size, sizeof *gy) : NULL;
-    if (!gy) return false;
-    gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
-    bool ok = heed_backward_from(r->tape, y, gy);
+    if (gy) gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
+    ok = gy && heed_backward_from(r->tape, y, gy);
     heed__free(gy);
+    heed__free((void *)keep);
+    heed__free(want);
     return ok;
 }
 

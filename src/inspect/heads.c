@@ -9,17 +9,16 @@
 #include <string.h>
 
 enum {
-    ENTROPY,   /* -sum w log2 w of a row of weights, in bits */
-    DISTANCE,  /* sum w |query - key|; pictures: between the centres of patches */
-    FIRST,     /* share of a row's weight on the first position */
-    SELF,      /* share on the query's own position */
-    PREVIOUS,  /* share on the position before it, over the queries that have one */
-    NEXT,      /* share on the position after it, over the queries that have one */
-    SAME,      /* share on other positions with the query's token */
-    SPECIAL,   /* share on [CLS] and [SEP] */
-    DIAGONAL,  /* cross attention: |peak - query (keys - 1) / (queries - 1)|, in tokens */
-    INDUCTION, /* next-token models: share on the token after an earlier occurrence of the query's
-                  token, in a repeated random sequence: "prefix matching" */
+    ENTROPY,
+    DISTANCE,
+    FIRST,
+    SELF,
+    PREVIOUS,
+    NEXT,
+    SAME,
+    SPECIAL,
+    DIAGONAL,
+    INDUCTION,
     MEASURES
 };
 static const heed_record_column measures[MEASURES] = {
@@ -207,19 +206,11 @@ static void count_layer(const heed_run *r, const heed_batch *b, const heed_tenso
     }
 }
 
-static const heed_tensor *weights_of(const heed_run *r, const heed_record_block *l) {
-    char path[HEED__PATH];
-    snprintf(path, sizeof path, "%s.weights", l->path);
-    const heed_tensor *w = heed_probe_find(r->tape, path);
-    if (!w) heed_fail(r->c, HEED_FAILED, "the model kept no attention weights: %s", path);
-    return w;
-}
-
 static bool count_batch(const heed_evaluation *e, const heed_batch *b, table *h) {
     double *row = NULL;
     bool ok = true;
     for (int i = 0; ok && i < h->of.layer_count; i++) {
-        const heed_tensor *w = weights_of(e->run, &h->of.layers[i]);
+        const heed_tensor *w = heed__kept(e->run, h->of.layers[i].path, 0);
         double *grown = w ? realloc(row, (size_t)w->shape[w->dims - 1] * sizeof *row) : NULL;
         ok = grown != NULL;
         if (ok) count_layer(e->run, b, w, h, i, row = grown);
@@ -279,7 +270,7 @@ static bool measure_induction(heed_run *r, table *h) {
     heed_model_input in = {.x = heed_ids(r->tape, ids, REPEATS, 2 * half)};
     bool ok = r->model->logits(r->self, r->tape, &in) != NULL;
     for (int i = 0; ok && i < h->of.layer_count; i++) {
-        const heed_tensor *w = weights_of(r, &h->of.layers[i]);
+        const heed_tensor *w = heed__kept(r, h->of.layers[i].path, 0);
         ok = w != NULL;
         if (ok) count_induction(w, h, i, half);
     }

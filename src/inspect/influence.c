@@ -49,15 +49,17 @@ static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, 
 static bool pass(study *k) {
     const heed_run *r = k->s->run;
     const heed_model *m = r->model;
-    heed_model_input in;
     char path[HEED__PATH];
-    heed_tape_begin(k->t, HEED_TRACE, 0);
-    if (!heed__inspection_inputs(k->s, k->t, ROWS, true, &in)) return false;
-    k->x = m->embedding ? NULL : heed_want_grad(k->t, in.x);
-    heed_tensor *logits = m->logits(r->self, k->t, &in);
-    if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
+    const char *keep = path;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
-    if (!k->x) k->x = heed_probe_find(k->t, path);
+    heed_tensor *logits =
+        heed__run_example(k->s, &(heed__passing){.keep = &keep,
+                                                 .keep_count = m->embedding != NULL,
+                                                 .gradients = true,
+                                                 .rows = ROWS,
+                                                 .input = m->embedding ? NULL : &k->x});
+    if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
+    if (m->embedding) k->x = heed_probe_find(k->t, path);
     int positions = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
     k->y = tensor_with_positions(k, logits, positions);
     return (k->x && k->y) ||
@@ -186,12 +188,8 @@ static bool add_map(const study *k, heed_record *record) {
 heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
     if (!heed__inspectable(s)) return NULL;
     study k = {.s = s, .t = s->run->tape};
-    char path[HEED__PATH];
     const heed_model *m = s->run->model;
     if (args) k.args = *args;
-    snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
-    heed_unprobe(k.t);
-    if (m->embedding) heed_probe(k.t, path, true);
     bool ok = pass(&k) && set_positions(&k);
     bool many = ok && k.queries * k.units > HEED_INFLUENCE_EXACT;
     if (!k.args.exact) k.draws = k.args.draws ? k.args.draws : many ? HEED_INFLUENCE_DRAWS : 0;

@@ -10,9 +10,30 @@ bool heed__inspectable(const heed_inspection *s);
  * logits of all positions instead of the masks only. */
 bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, bool all,
                              heed_model_input *out);
+/* A pass of an example through its model. Zeros: as it is, in eval mode, with nothing kept. */
+typedef struct {
+    int32_t *ids;            /* these ids instead of its own, and these numbers or pixels, */
+    heed_real *x;            /* of the same size */
+    const char *const *keep; /* (keep_count) patterns of the places whose values are kept; none: as
+                                the tape is probed */
+    int keep_count;
+    bool gradients; /* with their gradients; the pass is recorded */
+    heed_tensor *const *want;
+    int want_count; /* parameters that get gradients, so that what depends on them does */
+    int rows;       /* above 0: a batch of so many copies, and all positions' logits as the model
+                       gives them */
+    heed_tensor **input; /* of such a batch: its numbers, which get gradients; or NULL */
+} heed__passing;
+/* Returns the logits; NULL on error. They and what is kept are valid until the next pass. */
+heed_tensor *heed__run_example(const heed_inspection *s, const heed__passing *how);
+/* The attention weights that the last pass kept at the path of a layer. size: of them; 0: any. */
+const heed_tensor *heed__kept(const heed_run *r, const char *path, size_t size);
 /* The stack of the predictions: for a pair, that of the cross attention, else that of the model's
  * first layer. */
 heed_stack heed__inspection_stack(const heed_inspection *s);
+/* Sets patches (count) of a picture, numbered row by row from 0, to 0, the mean colour, in x, a
+ * copy of s->x. */
+void heed__hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count);
 /* Fails if nothing is predicted: a masked model and a text without [MASK]. */
 bool heed__inspection_has_questions(const heed_inspection *s);
 

@@ -28,8 +28,7 @@ typedef struct {
 typedef struct {
     const heed_inspection *s;
     heed_occlusion_args args;
-    heed_inspection seen; /* a copy of s with its own ids and x, */
-    int32_t *ids;         /* which may be changed */
+    int32_t *ids; /* copies of the example's, of which parts are hidden */
     heed_real *x;
     answer *answers;            /* per question, with nothing hidden */
     int keys;                   /* tokens of the axis to hide */
@@ -41,11 +40,12 @@ static const heed_real *row_of(const heed_tensor *y, const heed_question *q) {
     return y->x + (size_t)q->row * (size_t)y->shape[1];
 }
 
+static const heed_tensor *pass(const occlusion *o) {
+    return heed__run_example(o->s, &(heed__passing){.ids = o->ids, .x = o->x});
+}
+
 static bool answer_all(const occlusion *o) {
-    heed_tape *t = o->s->run->tape;
-    heed_unprobe(t);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
+    const heed_tensor *y = pass(o);
     for (int i = 0; y && i < o->s->question_count; i++) {
         const heed_question *q = &o->s->questions[i];
         answer *a = &o->answers[i];
@@ -57,9 +57,7 @@ static bool answer_all(const occlusion *o) {
 
 /* Adds the change to keys[0 .. count), which are currently hidden. */
 static bool count_hidden(const occlusion *o, const int *keys, int count) {
-    heed_tape *t = o->s->run->tape;
-    heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(&o->seen, t);
+    const heed_tensor *y = pass(o);
     for (int i = 0; y && i < o->s->question_count; i++) {
         const answer *a = &o->answers[i];
         double log_odds;
@@ -138,7 +136,7 @@ static void hide_patch(const heed_inspection *s, heed_real *x, int patch) {
     }
 }
 
-void heed_hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count) {
+void heed__hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count) {
     for (int i = 0; i < count; i++) hide_patch(s, x, patches[i]);
 }
 
@@ -230,9 +228,8 @@ static bool open_occlusion(occlusion *o) {
     if (tokens) o->ids = heed__alloc_array(c, tokens, sizeof *o->ids);
     if (numbers) o->x = heed__alloc_array(c, numbers, sizeof *o->x);
     if (heed_ctx_status(c) != HEED_OK) return false;
-    o->seen = *o->s;
-    if (tokens) o->seen.ids = memcpy(o->ids, o->s->ids, tokens * sizeof *o->ids);
-    if (numbers) o->seen.x = memcpy(o->x, o->s->x, numbers * sizeof *o->x);
+    if (tokens) memcpy(o->ids, o->s->ids, tokens * sizeof *o->ids);
+    if (numbers) memcpy(o->x, o->s->x, numbers * sizeof *o->x);
     return true;
 }
 

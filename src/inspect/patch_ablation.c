@@ -67,49 +67,30 @@ static void choose_largest(const hiding *r) {
     }
 }
 
-typedef struct {
-    int class;
-    double p;
-} answer;
-
-/* Predicts with x instead of the picture; class: the class whose probability is returned; negative:
- * the most probable one. */
-static bool ask(const heed_inspection *s, heed_real *x, int class, answer *out) {
-    heed_inspection seen = *s;
-    heed_tape *t = s->run->tape;
-    seen.x = x;
-    heed_unprobe(t);
-    heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(&seen, t);
-    if (!y) return false;
-    double top = (double)y->x[0], sum = 0, most = -1;
-    for (int i = 1; i < y->shape[1]; i++) top = fmax(top, (double)y->x[i]);
-    for (int i = 0; i < y->shape[1]; i++) {
-        double p = exp((double)y->x[i] - top);
-        sum += p;
-        if (p > most) most = p, out->class = i;
-    }
-    out->p = exp((double)y->x[class < 0 ? out->class : class] - top) / sum;
-    return true;
+/* Predicts with x instead of the picture. label: a class, of which out->loss is. */
+static bool ask(const heed_inspection *s, heed_real *x, int label, heed_prediction *out) {
+    const heed_tensor *y = heed__run_example(s, &(heed__passing){.x = x});
+    if (y) *out = heed_prediction_of(y->x, y->shape[1], label);
+    return y != NULL;
 }
 
-static bool ask_without(const hiding *r, const heed_inspection *s, const answer *intact, int kind,
-                        int draws) {
+static bool ask_without(const hiding *r, const heed_inspection *s, const heed_prediction *intact,
+                        int kind, int draws) {
     size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
-    answer left;
+    heed_prediction left;
     memcpy(r->x, s->x, pixels * sizeof *r->x);
-    heed_hide_patches(s, r->x, r->order, r->hidden);
-    if (!ask(s, r->x, intact->class, &left)) return false;
-    r->fall[kind][r->picture] += (intact->p - left.p) / draws;
-    r->kept[kind][r->picture] += (double)(left.class == intact->class) / draws;
+    heed__hide_patches(s, r->x, r->order, r->hidden);
+    if (!ask(s, r->x, intact->predicted, &left)) return false;
+    r->fall[kind][r->picture] += (intact->p - exp(-left.loss)) / draws;
+    r->kept[kind][r->picture] += (double)(left.predicted == intact->predicted) / draws;
     return true;
 }
 
 static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
-    answer intact = {0, 0};
-    bool ok = ask(s, s->x, -1, &intact);
+    heed_prediction intact = {0};
+    bool ok = ask(s, s->x, 0, &intact);
     r->p += intact.p;
-    r->correct += intact.class == label;
+    r->correct += intact.predicted == label;
     for (int k = 0; ok && k < RANDOM; k++) {
         if (k == ATTENTION) read_attention(record, r->value, r->work);
         for (int i = 0; i < record->map_count; i++) {

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -234,47 +233,31 @@ double *heed_record_add_column(heed_record *r, heed_record_column c) {
     return numbers;
 }
 
-/* A row of the order into which rows are sorted. */
-typedef struct {
-    double value;
-    int row;
-} ranked;
-
-static int by_value(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    if (x->value != y->value) return x->value > y->value ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+/* Swaps a row of an array, which is a piece of the record, with the one before it. */
+static void swap_rows(const void *array, size_t each, int row) {
+    char *at, kept[sizeof(double)];
+    memcpy(&at, &array, sizeof at);
+    at += (size_t)row * each;
+    memcpy(kept, at, each);
+    memcpy(at, at - each, each);
+    memcpy(at - each, kept, each);
 }
 
 bool heed_record_sort(heed_record *r, const char *table, const char *key) {
     const heed_record_column *by = heed_record_find(r, table, key);
-    keeper *k = by && by->values ? keeper_of(r) : NULL;
     const heed_record_table *t = r ? r->tables : NULL;
-    if (!k) return false;
-    while (!t->name || strcmp(t->name, table) != 0) t++;
-    size_t rows = (size_t)t->rows;
-    ranked *order = heed__alloc_array(k->c, rows + 1, sizeof *order);
-    void *sorted = heed__alloc_array(k->c, rows + 1, sizeof(double) + sizeof(char *));
-    for (int i = 0; order && i < t->rows; i++)
-        order[i] = (ranked){isnan(by->values[i]) ? -INFINITY : by->values[i], i};
-    if (order && sorted) qsort(order, rows, sizeof *order, by_value);
-    for (int c = 0; order && sorted && c < t->count; c++) {
-        const heed_record_column *column = &t->columns[c];
-        double *values = sorted;
-        const char **texts = sorted;
-        void *to; /* the arrays are pieces of the record */
-        memcpy(&to, column->texts ? (const void *)&column->texts : (const void *)&column->values,
-               sizeof to);
-        for (size_t i = 0; i < rows; i++)
-            if (column->texts)
-                texts[i] = column->texts[order[i].row];
-            else
-                values[i] = column->values[order[i].row];
-        memcpy(to, sorted, rows * (column->texts ? sizeof *texts : sizeof *values));
-    }
-    heed__free(order);
-    heed__free(sorted);
-    return heed_ctx_status(k->c) == HEED_OK;
+    if (!by || !by->values) return false;
+    while (by < t->columns || by >= t->columns + t->count) t++;
+    for (int i = 1; i < t->rows; i++)
+        for (int k = i; k > 0 && (by->values[k] > by->values[k - 1] ||
+                                  (isnan(by->values[k - 1]) && !isnan(by->values[k])));
+             k--)
+            for (const heed_record_column *c = t->columns; c < t->columns + t->count; c++)
+                if (c->texts)
+                    swap_rows(c->texts, sizeof *c->texts, k);
+                else
+                    swap_rows(c->values, sizeof *c->values, k);
+    return true;
 }
 
 bool heed_record_describe(heed_record *r, heed_record_texts t) {

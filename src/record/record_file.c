@@ -12,48 +12,22 @@ static void put_label(heed_text *out, const heed_record_axis *a, int index) {
     heed_csv_put(out, a->labels && a->labels[index] ? a->labels[index] : "");
 }
 
-/* The columns of a line before the query: names contain neither quotes nor commas. */
-static void put_matrix(heed_text *out, const heed_record *r, const char *head, int queries,
-                       int keys, const heed_real *x) {
+/* A line for each number. layer, head: from 0; negative: empty. */
+static void put_matrix(heed_text *out, const heed_record *r, const char *name, heed_stack stack,
+                       int layer, int head, int queries, int keys, const heed_real *x) {
     const heed_record_axis *q = &r->axes[queries], *k = &r->axes[keys];
-    char number[HEED__NUMBER];
-    for (int i = 0; i < q->count; i++)
+    char number[HEED__NUMBER], of[2][16] = {"", ""};
+    if (layer >= 0) snprintf(of[0], sizeof *of, "%d", layer + 1);
+    if (head >= 0) snprintf(of[1], sizeof *of, "%d", head + 1);
+    for (int i = 0; x && i < q->count; i++)
         for (int j = 0; j < k->count; j++) {
-            heed_text_add(out, "%s,%d,%d", head, i + 1, j + 1);
+            heed_text_add(out, "%s,%s,%s,%s,%d,%d", name ? name : "", heed_stack_name(stack), of[0],
+                          of[1], i + 1, j + 1);
             put_label(out, q, i);
             put_label(out, k, j);
             double v = (double)x[(size_t)i * (size_t)k->count + (size_t)j];
             heed_text_add(out, ",%s\n", heed__number_text(number, v, 9));
         }
-}
-
-static void put_blocks(heed_text *out, const heed_record *r) {
-    for (int i = 0; i < r->block_count; i++) {
-        const heed_record_block *b = &r->blocks[i];
-        size_t square = (size_t)r->axes[b->queries].count * (size_t)r->axes[b->keys].count;
-        for (int h = 0; b->weights && h < b->heads; h++) {
-            heed_text head = {.c = out->c};
-            if (heed_text_add(&head, "%s,%s,%d,%d", b->path ? b->path : "",
-                              heed_stack_name(b->stack), b->layer + 1,
-                              (b->head ? b->head[h] : h) + 1))
-                put_matrix(out, r, head.s, b->queries, b->keys, b->weights + (size_t)h * square);
-            heed_text_free(&head);
-        }
-    }
-}
-
-static void put_maps(heed_text *out, const heed_record *r) {
-    for (int i = 0; i < r->map_count; i++) {
-        const heed_record_map *m = &r->maps[i];
-        char layer[16] = "", number[16] = "";
-        heed_text head = {.c = out->c};
-        if (m->layer >= 0) snprintf(layer, sizeof layer, "%d", m->layer + 1);
-        if (m->head >= 0) snprintf(number, sizeof number, "%d", m->head + 1);
-        if (m->values && heed_text_add(&head, "%s,%s,%s,%s", m->name ? m->name : "",
-                                       heed_stack_name(m->stack), layer, number))
-            put_matrix(out, r, head.s, m->queries, m->keys, m->values);
-        heed_text_free(&head);
-    }
 }
 
 bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
@@ -64,8 +38,18 @@ bool heed_record_csv(heed_ctx *c, const heed_record *r, const char *path) {
     else {
         heed_text_add(&out, "path,stack,layer,head,query_position,key_position,query_token,"
                             "key_token,weight\n");
-        put_blocks(&out, r);
-        put_maps(&out, r);
+        for (int i = 0; i < r->block_count; i++) {
+            const heed_record_block *b = &r->blocks[i];
+            size_t square = (size_t)r->axes[b->queries].count * (size_t)r->axes[b->keys].count;
+            for (int h = 0; b->weights && h < b->heads; h++)
+                put_matrix(&out, r, b->path, b->stack, b->layer, b->head ? b->head[h] : h,
+                           b->queries, b->keys, b->weights + (size_t)h * square);
+        }
+        for (int i = 0; i < r->map_count; i++) {
+            const heed_record_map *m = &r->maps[i];
+            put_matrix(&out, r, m->name, m->stack, m->layer, m->head, m->queries, m->keys,
+                       m->values);
+        }
     }
     bool ok = heed_text_save(&out, path);
     heed_text_free(&out);

@@ -43,31 +43,28 @@ static void put_number(const heed_record_column *k, double x, char text[HEED_TAB
         memmove(text, text + 1, strlen(text));
 }
 
-/* Rows of one table, or of several with the same heading, under the columns of one. */
+/* The rows that are shown, of one table or of several, and the columns. */
 typedef struct {
-    const heed_record *r;
-    const char *head;
     const heed_record_column **shown;
-} rows_of;
+    const heed_record_table **of;
+    int *row;
+} lines;
 
+/* The column of the row's table that has the same key, or heading without one. */
 static void put_cell(const void *of, int row, int column, char text[HEED_TABLE_CELL]) {
-    const rows_of *k = of;
-    const heed_record_table *t = k->r->tables;
-    for (; !is_same(t->columns->head, k->head) || row >= t->rows; t++)
-        if (is_same(t->columns->head, k->head)) row -= t->rows;
-    const heed_record_column *found = t->columns;
-    if (column != HEED_TABLE_NAME) { /* the same key, or heading without one */
-        const heed_record_column *like = k->shown[column];
-        found = like->key ? column_of(t, like->key) : NULL;
-        for (int i = 1; !like->key && i < t->count; i++)
-            if (!t->columns[i].key && is_same(t->columns[i].head, like->head))
-                found = &t->columns[i];
-    }
+    const lines *k = of;
+    const heed_record_table *t = k->of[row];
+    const heed_record_column *like = k->shown[column];
     *text = 0;
-    if (found && found->texts)
-        snprintf(text, HEED_TABLE_CELL, "%s", found->texts[row]);
-    else if (found)
-        put_number(found, found->values[row], text);
+    for (int i = 1; i < t->count; i++) {
+        const heed_record_column *found = &t->columns[i];
+        if (!(like->key ? is_same(found->key, like->key) : is_same(found->head, like->head)))
+            continue;
+        if (found->texts)
+            snprintf(text, HEED_TABLE_CELL, "%s", found->texts[k->row[row]]);
+        else
+            put_number(found, found->values[k->row[row]], text);
+    }
 }
 
 static bool has_any(const heed_record_column *k, int rows) {
@@ -79,43 +76,47 @@ static bool has_any(const heed_record_column *k, int rows) {
 bool heed_record_table_text(const heed_record *r, const char *table, bool flush, int width,
                             heed_text *out) {
     const heed_record_table *of = table_of(r, table);
-    if (!of || !out) return false;
-    size_t n = (size_t)of->count;
-    rows_of rows = {r, of->columns->head, heed__alloc_array(out->c, n, sizeof *rows.shown)};
-    heed_table_column *columns = heed__alloc_array(out->c, n, sizeof *columns);
-    heed_table t = {
-        .head = rows.head, .flush = flush, .columns = columns, .cell = put_cell, .of = &rows};
-    char text[HEED_TABLE_CELL];
-    int used = 2;
-    for (int i = 0; i < r->table_count; i++)
-        if (is_same(r->tables[i].columns->head, rows.head)) t.rows += r->tables[i].rows;
-    const char **names = heed__alloc_array(out->c, (size_t)t.rows + 1, sizeof *names);
+    if (!of || !out || !of->count) return false;
+    size_t most = 0, count = (size_t)of->count;
+    for (int i = 0; i < r->table_count; i++) most += (size_t)r->tables[i].rows;
+    lines all = {heed__alloc_array(out->c, count, sizeof *all.shown),
+                 heed__alloc_array(out->c, most, sizeof *all.of),
+                 heed__alloc_array(out->c, most, sizeof *all.row)};
+    heed_table_column *columns = heed__alloc_array(out->c, count, sizeof *columns);
+    const char **names = heed__alloc_array(out->c, most, sizeof *names);
+    bool ok = all.shown && all.of && all.row && columns && names;
+    heed_table t = {.head = of->columns->head, .flush = flush, .cell = put_cell, .of = &all};
+    t.columns = columns;
     t.names = names;
-    for (int i = 0, at = 0; names && i < r->table_count; i++)
-        for (int k = 0; is_same(r->tables[i].columns->head, rows.head) && k < r->tables[i].rows;
-             k++) {
-            names[at] = r->tables[i].columns->texts[k];
-            int columns_of = heed_label_columns(names[at++]);
-            if (columns_of > t.name) t.name = columns_of;
+    int used = 2;
+    t.name = heed_label_columns(t.head);
+    for (int i = 0; ok && i < r->table_count; i++)
+        for (int row = 0; row < r->tables[i].rows; row++) {
+            if (!r->tables[i].count || !is_same(r->tables[i].columns->head, t.head)) break;
+            all.of[t.rows] = &r->tables[i];
+            all.row[t.rows] = row;
+            names[t.rows] = r->tables[i].columns->texts[row];
+            int wide = heed_label_columns(names[t.rows++]);
+            if (wide > t.name) t.name = wide;
         }
-    for (int i = 1; rows.shown && columns && i < of->count; i++) {
+    for (int i = 1; ok && i < of->count; i++) {
         const heed_record_column *k = &of->columns[i];
+        char text[HEED_TABLE_CELL];
         if (!k->head || !has_any(k, of->rows)) continue;
         int widest = heed_label_columns(k->head);
-        rows.shown[t.count] = k;
+        all.shown[t.count] = k;
         for (int row = 0; row < t.rows; row++) {
-            put_cell(&rows, row, t.count, text);
+            put_cell(&all, row, t.count, text);
             if ((int)strlen(text) > widest) widest = (int)strlen(text);
         }
         columns[t.count++] = (heed_table_column){.head = k->head, .width = widest};
         used += widest + 1;
     }
     if (used + t.name <= width && used + t.name + t.count > width) t.gap = 1; /* then it fits */
-    if (names && columns && rows.shown) heed_table_text(&t, width, out);
-    heed__free((void *)names);
-    heed__free((void *)rows.shown);
-    heed__free(columns);
-    return heed_ctx_status(out->c) == HEED_OK;
+    if (ok) heed_table_text(&t, width, out);
+    void *own[] = {all.shown, all.of, all.row, columns, names};
+    for (int i = 0; i < 5; i++) heed__free(own[i]);
+    return ok;
 }
 
 /* ---- for programs ---- */

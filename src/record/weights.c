@@ -105,6 +105,91 @@ static bool choose_line(const heed__source *s, int line, char *text, size_t *n) 
            heed_fail(s->c, HEED_DATA, "line %d of %s is blank: expected an object", line, s->path);
 }
 
+/* ---- worked examples ---- */
+
+/* Adds a matrix of a single head to its block if it has that size; cols 0: any, which is returned.
+ */
+static size_t add_matrix(json_t *block, const char *key, json_t *x, size_t rows, size_t cols) {
+    const json_t *first = json_array_get(x, 0);
+    size_t n = json_array_size(first);
+    bool fits = json_array_size(x) == rows && n && (!cols || n == cols) &&
+                !json_is_array(json_array_get(first, 0));
+    if (fits) json_object_set_new(block, key, json_pack("[O]", x));
+    return fits ? n : 0;
+}
+
+/* The place of a trained head in its model; an example of numbers has none. */
+static bool add_place(const heed__source *s, json_t *block, json_t *place) {
+    const char *stack = json_string_value(json_object_get(place, "stack"));
+    json_int_t layer = json_integer_value(json_object_get(place, "layer"));
+    if (!place) return true;
+    if (!stack || layer < 1 || layer > 1 << 20 ||
+        strcmp(stack, heed_stack_name(heed__stack_of(place))))
+        return heed_fail(s->c, HEED_DATA,
+                         "place is wrong: %s: expected a stack (encoder, decoder or cross) and a "
+                         "layer from 1",
+                         s->path);
+    return json_object_update(block, place) == 0;
+}
+
+/* Reads what heed explain prints, one JSON object with its matrices under their names (X, W_Q, ...,
+ * Q, K, scores, weights), as a record of one layer: its attention is `weights`, (queries, keys) or
+ * (heads, queries, keys), labelled by `tokens` and, if the keys are others, `sources`. */
+static bool read_lesson(const heed__source *s, heed_record *r) {
+    json_t *json = s->json, *w = json_object_get(json, "weights"), *list[2], *heads = json_array(),
+           *title = json_object_get(json, "title"), *path = json_object_get(json, "layer");
+    bool several = json_is_array(json_array_get(json_array_get(w, 0), 0)), ok = true;
+    const json_t *rows = several ? json_array_get(w, 0) : w;
+    size_t size[2] = {json_array_size(rows), json_array_size(json_array_get(rows, 0))};
+    json_int_t number = json_integer_value(json_object_get(json, "head"));
+    list[0] = json_object_get(json, "tokens");
+    list[1] = json_object_get(json, "sources");
+    bool other = list[1] != NULL;
+    if (!json_is_string(path)) path = json_object_get(json, "example");
+    for (size_t i = 0; i < (several ? json_array_size(w) : 1); i++)
+        json_array_append_new(
+            heads,
+            json_integer(!several && number > 0 && number <= 4096 ? number : (json_int_t)i + 1));
+    json_t *block =
+        json_pack("{s:O, s:o, s:i, s:i, s:s}", "path", path, "heads", heads, "queries", 0, "keys",
+                  (int)other, "stack", heed_stack_name(other ? HEED_CROSS : HEED_ENCODER));
+    if (!size[1])
+        ok = heed_fail(s->c, HEED_DATA,
+                       "no weights: %s: a worked example: expected its attention under `weights`, "
+                       "(queries, keys) or (heads, queries, keys)",
+                       s->path);
+    for (int i = 0; ok && i < 2; i++)
+        if (json_array_size(list[i && other]) != size[i])
+            ok = heed_fail(s->c, HEED_DATA, "%s is wrong: %s: expected %zu texts, as `weights` has",
+                           i ? "sources" : "tokens", s->path, size[i]);
+    if (ok && several) json_object_set(block, "weights", w);
+    if (ok && !several) {
+        static const char *const names[] = {"weights", "raw", "scores"};
+        for (int i = 0; i < 3; i++)
+            add_matrix(block, names[i], json_object_get(json, names[i]), size[0], size[1]);
+        json_t *q = json_object_get(json, "Q"), *k = json_object_get(json, "K");
+        size_t width = json_array_size(json_array_get(q, 0));
+        if (add_matrix(block, "k", k, size[1], width) && width &&
+            add_matrix(block, "q", q, size[0], width))
+            json_object_set_new(block, "key", json_integer((json_int_t)width));
+        else
+            json_object_del(block, "k");
+    }
+    static const char *const same[] = {"beta", "causal", "hard"};
+    for (int i = 0; i < 3; i++)
+        if (json_object_get(json, same[i]))
+            json_object_set(block, same[i], json_object_get(json, same[i]));
+    json_t *meta = json_pack("{s:[{s:s, s:O*}], s:[o]}", "axes", "name", "tokens", "labels",
+                             list[0], "blocks", block);
+    if (other)
+        json_array_append_new(json_object_get(meta, "axes"),
+                              json_pack("{s:s, s:O}", "name", "sources", "labels", list[1]));
+    if (title) json_object_set(meta, "title", title);
+    ok = ok && add_place(s, block, json_object_get(json, "place")) && heed__weights_own(s, meta, r);
+    json_decref(meta);
+    return ok;
+}
+
 static bool read_json(heed__source *s, int line, char *text, size_t n, heed_record *r) {
     if (!line && has_lines(text, n))
         return heed_fail(s->c, HEED_DATA,
@@ -116,9 +201,9 @@ static bool read_json(heed__source *s, int line, char *text, size_t n, heed_reco
     if (!s->json) return false;
     const char *mark = json_string_value(json_object_get(s->json, "heed"));
     bool own = mark && strncmp(mark, "attention", 9) == 0;
-    bool ok = own                        ? heed__weights_own(s, s->json, r)
-              : heed__is_lesson(s->json) ? heed__weights_lesson(s, r)
-                                         : heed__weights_foreign(s, r);
+    bool ok = own ? heed__weights_own(s, s->json, r)
+              : json_is_string(json_object_get(s->json, "example")) ? read_lesson(s, r)
+                                                                    : heed__weights_foreign(s, r);
     json_decref(s->json);
     return ok;
 }

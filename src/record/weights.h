@@ -49,9 +49,6 @@ const char *heed__numbers_shape(char text[HEED__SHAPE], const heed__numbers *n);
 bool heed__weights_foreign(const heed__source *s, heed_record *r);
 /* The stack that the object names under "stack"; none: the encoder. */
 heed_stack heed__stack_of(const json_t *v);
-/* Whether the object is a worked example, as heed explain prints it; reads such a one into r. */
-bool heed__is_lesson(const json_t *json);
-bool heed__weights_lesson(const heed__source *s, heed_record *r);
 /* Reads a file of heed_record_json or heed_record_npz; meta is the JSON object. */
 bool heed__weights_own(const heed__source *s, const json_t *meta, heed_record *r);
 /* Like heed_record_read_line, from n bytes, which it frees (heed__free), also on failure. */

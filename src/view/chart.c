@@ -297,13 +297,12 @@ static int legend_width(const heed_chart *p, bool points) {
 typedef struct {
     const heed_chart *charts;
     int width, height;
-    bool points;
 } column;
 
 static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, heed__sketch *out) {
     const column *e = list;
     const heed_chart *p = &e->charts[index];
-    surface s = {.chart = p, .r = range_of(p), .right = legend_width(p, e->points)};
+    surface s = {.chart = p, .r = range_of(p), .right = legend_width(p, p->points)};
     s.left = heed__larger(LEFT, heed__ticks_width(s.r.y0, s.r.y1, Y_TICKS, SCALE) + 14);
     double pad = 0.02 * (s.r.x1 - s.r.x0);
     s.r.x0 -= pad, s.r.x1 += pad;
@@ -316,39 +315,23 @@ static bool draw_chart(heed_ctx *c, const void *list, int index, bool vector, he
     }
     if (ok) {
         draw_axes(&s, p);
-        if (e->points) draw_points(&s, p);
-        for (int i = 0; !e->points && i < p->series_count; i++) draw_curve(&s, p, i);
+        if (p->points) draw_points(&s, p);
+        for (int i = 0; !p->points && i < p->series_count; i++) draw_curve(&s, p, i);
         for (int i = 0, y = TOP; i < p->series_count; i++) /* right of the curves, to hide none */
-            y = draw_entry(&s, p, i, e->points, y);
+            y = draw_entry(&s, p, i, p->points, y);
     }
     heed__free(s.mask);
     *out = s.sketch;
     return ok && !heed__stopped(c);
 }
 
-static bool save(heed_ctx *c, const column *all, int count, bool vector, const char *path) {
-    for (int i = 0; all->charts && i < count; i++)
-        if (!is_complete(&all->charts[i]))
+bool heed_charts_save(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
+                      heed_picture_form form, const char *path) {
+    for (int i = 0; charts && i < count; i++)
+        if (!is_complete(&charts[i]))
             return heed_fail(c, HEED_USAGE, "a series of chart %d lacks its label, x or y", i + 1);
-    return all->charts && heed__sketches_save(c, draw_chart, all, count, true, vector, path);
-}
-
-bool heed_charts_png(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
-                     const char *path) {
-    return save(c, &(column){charts, width, height, false}, count, false, path);
-}
-
-bool heed_charts_svg(heed_ctx *c, const heed_chart *charts, int count, int width, int height,
-                     const char *path) {
-    return save(c, &(column){charts, width, height, false}, count, true, path);
-}
-
-bool heed_scatter_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
-    return save(c, &(column){p, width, height, true}, 1, false, path);
-}
-
-bool heed_chart_png(heed_ctx *c, const heed_chart *p, int width, int height, const char *path) {
-    return heed_charts_png(c, p, 1, width, height, path);
+    return charts && heed__sketches_save(c, draw_chart, &(column){charts, width, height}, count,
+                                         true, form == HEED_SVG, path);
 }
 
 /* ---- in the terminal ---- */

@@ -548,19 +548,12 @@ static bool draw(heed_ctx *c, const heed_panels *all, const heed_heatmap *beside
     return ok && !heed__stopped(c);
 }
 
-static bool draw_file(heed_ctx *c, const heed_panels *all, bool vector, const char *path) {
+bool heed_panels_save(heed_ctx *c, const heed_panels *all, heed_picture_form form,
+                      const char *path) {
     heed__sketch s;
-    bool ok = draw(c, all, NULL, vector, &s) && heed__sketch_save(&s, path);
+    bool ok = draw(c, all, NULL, form == HEED_SVG, &s) && heed__sketch_save(&s, path);
     heed__sketch_free(&s);
     return ok;
-}
-
-bool heed_panels_png(heed_ctx *c, const heed_panels *all, const char *path) {
-    return draw_file(c, all, false, path);
-}
-
-bool heed_panels_svg(heed_ctx *c, const heed_panels *all, const char *path) {
-    return draw_file(c, all, true, path);
 }
 
 /* The map before or after this one that has the same rows; or NULL. */
@@ -582,18 +575,10 @@ static bool draw_map(heed_ctx *c, const void *maps, int index, bool vector, heed
     return draw(c, &one, m ? beside(list, index) : NULL, vector, out);
 }
 
-bool heed_heatmaps_png(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
+bool heed_heatmaps_save(heed_ctx *c, const heed_heatmap *maps, int count, heed_picture_form form,
+                        const char *path) {
     heed_panels list = {.count = count, .maps = maps};
-    return heed__sketches_save(c, draw_map, &list, count, false, false, path);
-}
-
-bool heed_heatmaps_svg(heed_ctx *c, const heed_heatmap *maps, int count, const char *path) {
-    heed_panels list = {.count = count, .maps = maps};
-    return heed__sketches_save(c, draw_map, &list, count, false, true, path);
-}
-
-bool heed_heatmap_png(heed_ctx *c, const heed_heatmap *m, const char *path) {
-    return heed_heatmaps_png(c, m, 1, path);
+    return heed__sketches_save(c, draw_map, &list, count, false, form == HEED_SVG, path);
 }
 
 /* ---- contact sheets ---- */
@@ -626,7 +611,7 @@ static void draw_tile(heed__sketch *out, const heed_tile *t, int side, int scale
                               k ? SOFT : INK, HEED__MIDDLE, side, t->captions[k]);
 }
 
-bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path) {
+bool heed_sheet_save(heed_ctx *c, const heed_sheet *s, heed_picture_form form, const char *path) {
     enum { ACROSS = 1000, APART = 14, LARGEST = 16384 };
     int side = s && s->side > 0 ? s->side : 96, lines = 0, scale = 2;
     heed__sketch out;
@@ -648,7 +633,7 @@ bool heed_sheet_png(heed_ctx *c, const heed_sheet *s, const char *path) {
     if (width > LARGEST || height > LARGEST)
         return heed_fail(c, HEED_USAGE, "a sheet of %d pictures of %d pixels is too large",
                          s->count, side);
-    bool ok = heed__sketch_new(c, &out, false, (int)width, (int)height);
+    bool ok = heed__sketch_new(c, &out, form == HEED_SVG, (int)width, (int)height);
     if (ok && s->title) heed__sketch_text(&out, MARGIN, MARGIN, 2, INK, HEED__LEFT, MOST, s->title);
     for (int i = 0; ok && i < s->count; i++)
         draw_tile(&out, &s->tiles[i], side, scale, MARGIN + i % columns * (side + APART),

@@ -6,6 +6,7 @@
 #include "core/core.h"
 #include "core/os.h"
 #include "io/io.h"
+#include "view/draw.h"
 
 #include <math.h>
 #include <string.h>
@@ -342,6 +343,12 @@ bool heed__page_data(heed_ctx *c, const heed_page *p, heed_text *data, heed_text
     heed_json_open(&json, NULL, '{');
     put_text(&json, "heed", "page 2");
     put_text(&json, "version", HEED_VERSION);
+    heed_json_open(&json, "viridis", '[');
+    for (int i = 0; i <= 8; i++) {
+        heed__rgb k = heed__viridis(i / 8.0);
+        put_values(&json, NULL, (double[]){k.r, k.g, k.b}, 3);
+    }
+    heed_json_close(&json, ']');
     heed_json_open(&json, "records", '[');
     for (int r = 0; r < p->count; r++) heed_record_json(&p->records[r], false, &json);
     heed_json_close(&json, ']');

@@ -508,7 +508,7 @@ static void add_file(const heed_record_view *v, heed_text *out) {
 }
 
 static bool save(heed_ctx *c, const heed_record_view *v, const heed_heatmap *maps, int count,
-                 int query, bool svg, const char *path) {
+                 int query, heed_picture_form form, const char *path) {
     char words[HEED_WORDS], why[HEED_WORDS];
     heed_text title = {.c = c}, place = {.c = c}, note = {.c = c};
     bool over = maps->picture != NULL, one = v->chosen || v->block->heads == 1;
@@ -526,26 +526,28 @@ static bool save(heed_ctx *c, const heed_record_view *v, const heed_heatmap *map
     }
     heed_panels all = {
         .title = title.s, .subtitle = place.s, .count = count, .maps = maps, .note = note.s};
-    bool ok = !heed__stopped(c) && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
+    bool ok = !heed__stopped(c) && heed_panels_save(c, &all, form, path);
     heed_text_free(&title);
     heed_text_free(&place);
     heed_text_free(&note);
     return ok;
 }
 
-static bool draw_rows(heed_ctx *c, const heed_record_view *v, bool svg, const char *path) {
+static bool draw_rows(heed_ctx *c, const heed_record_view *v, heed_picture_form form,
+                      const char *path) {
     bool maps = shows_maps(v);
     heed_view_map s;
     bool ok = heed_view_rows(c, v, true, maps, &s);
     s.map.percent = false;
     if (v->key >= 0) s.map.unit = "of each token's attention (1 = 100 %)";
-    ok = ok && save(c, v, &s.map, 1, maps ? heed_view_query(v) : v->query, svg, path);
+    ok = ok && save(c, v, &s.map, 1, maps ? heed_view_query(v) : v->query, form, path);
     heed_view_map_free(&s);
     return ok;
 }
 
 /* A matrix for each head. */
-static bool draw_matrices(heed_ctx *c, const heed_record_view *v, bool svg, const char *path) {
+static bool draw_matrices(heed_ctx *c, const heed_record_view *v, heed_picture_form form,
+                          const char *path) {
     int count = v->chosen ? 1 : v->block->heads;
     heed_heatmap *maps = heed__alloc_array(c, (size_t)count, sizeof *maps);
     heed_view_map *parts = heed__alloc_array(c, (size_t)count, sizeof *parts);
@@ -558,23 +560,16 @@ static bool draw_matrices(heed_ctx *c, const heed_record_view *v, bool svg, cons
                  heed_head_words(v->block, head, words), parts[i].even ? ", nearly uniform" : "");
         maps[i] = parts[i].map;
     }
-    ok = ok && save(c, v, maps, count, v->query, svg, path);
+    ok = ok && save(c, v, maps, count, v->query, form, path);
     for (int i = 0; parts && i < count; i++) heed_view_map_free(&parts[i]);
     heed__free(maps);
     heed__free(parts);
     return ok;
 }
 
-static bool draw(heed_ctx *c, const heed_record_view *v, bool svg, const char *path) {
+bool heed_view_save(heed_ctx *c, const heed_record_view *v, heed_picture_form form,
+                    const char *path) {
     if (!v || !v->record || !v->block || heed__stopped(c)) return false;
     bool rows = v->query >= 0 || v->key >= 0 || is_over(v) || shows_maps(v);
-    return (rows ? draw_rows : draw_matrices)(c, v, svg, path);
-}
-
-bool heed_record_png(heed_ctx *c, const heed_record_view *v, const char *path) {
-    return draw(c, v, false, path);
-}
-
-bool heed_record_svg(heed_ctx *c, const heed_record_view *v, const char *path) {
-    return draw(c, v, true, path);
+    return (rows ? draw_rows : draw_matrices)(c, v, form, path);
 }

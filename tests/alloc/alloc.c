@@ -290,22 +290,22 @@ static bool pictures_drawn(void *data) {
     const heed_real values[] = {1, 2, 3, 40};
     const char *names[] = {"one", "a class of a long name"};
     const heed_tile tile = {pixels, 18, 11, 3, {"caption", "second"}};
-    heed_sheet_png(c, &(heed_sheet){"title", 1, 0, 0, &tile}, png);
-    heed_heatmap_png(c,
-                     &(heed_heatmap){.rows = 2,
-                                     .cols = 2,
-                                     .values = values,
-                                     .row_labels = names,
-                                     .col_labels = names,
-                                     .numbers = true},
-                     png);
+    heed_sheet_save(c, &(heed_sheet){"title", 1, 0, 0, &tile}, HEED_PNG, png);
+    heed_heatmaps_save(c,
+                       &(heed_heatmap){.rows = 2,
+                                       .cols = 2,
+                                       .values = values,
+                                       .row_labels = names,
+                                       .col_labels = names,
+                                       .numbers = true},
+                       1, HEED_PNG, png);
     const heed_heatmap over = {.rows = 1,
                                .cols = 4,
                                .values = values,
                                .grid_cols = 2,
                                .picture = &(heed_tile){pixels, 18, 11, 3, {0}}};
-    heed_heatmap_png(c, &over, png);
-    heed_heatmaps_svg(c, &over, 1, png);
+    heed_heatmaps_save(c, &over, 1, HEED_PNG, png);
+    heed_heatmaps_save(c, &over, 1, HEED_SVG, png);
     bool ok = heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;

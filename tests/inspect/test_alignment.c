@@ -126,7 +126,7 @@ TEST(alignment_takes_null) {
     open_bench(&b, &heed_model_seq2seq, two_layers);
     CHECK(!heed_cross_layer(NULL, 0, &a) && !heed_cross_layer(&b.run, 0, NULL));
     CHECK(!heed_alignment(NULL, 0) && heed_alignment(&b.s, 1));
-    CHECK_FAILS(b.run.c, heed_alignment(&b.s, 2), HEED_FAILED, "shows no attention");
+    CHECK_FAILS(b.run.c, heed_alignment(&b.s, 2), HEED_FAILED, "kept no attention weights");
     heed_alignment_diagonal(NULL, 0, false, right);
     heed_alignment_diagonal(&b.s, 0, false, NULL);
     CHECK(!heed_alignment_fields(NULL, &pair, right) && !heed_alignment_fields(&b.s, NULL, right));

@@ -221,7 +221,7 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
     for (int i = 0; i < 2; i++) {
         asked a = ask(models[i], SMALL);
         heed_record *r = look(&a);
-        CHECK(heed_rollout_add(&a.s, &(heed_rollout_add_args){.discard = 0.4}, r));
+        CHECK(heed_rollout_add(&a.s, &(heed_rollout_args){.discard = 0.4}, r));
         heed_stack stack = i ? HEED_DECODER : HEED_ENCODER;
         const heed_record_map *m = map_of(r, "rollout", stack, -1, -1);
         for (int q = 0; m && q < a.s.count; q++) {

@@ -477,7 +477,7 @@ TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
                         .col_labels = labels,
                         .unit = "of what is positive in a row"};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_panels_svg(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    CHECK(heed_panels_save(c, &(heed_panels){.count = 1, .maps = &map}, HEED_SVG, path));
     const char *svg = contents(path, &n), *wide = strstr(svg, " width=\"");
     int turned = 0;
     for (const char *at = svg; (at = strstr(at, "rotate(-90)")); at++) turned++;
@@ -485,7 +485,7 @@ TEST(record_svg_turns_words_alone_and_has_room_for_its_legend) {
     CHECK(wide && sscanf(wide, " width=\"%d\" height=\"%d", &width, &height) == 2);
     CHECK(width > 200 + 8 * (int)strlen(map.unit));
     CHECK(strstr(svg, "font-family=\"DejaVu Sans, Verdana, sans-serif\""));
-    CHECK(heed_panels_png(c, &(heed_panels){.count = 1, .maps = &map}, path));
+    CHECK(heed_panels_save(c, &(heed_panels){.count = 1, .maps = &map}, HEED_PNG, path));
     const unsigned char *png = (const unsigned char *)contents(path, &n);
     CHECK(n > 24 && png[18] * 256 + png[19] == width && png[22] * 256 + png[23] == height);
     CLOSE(c);
@@ -506,8 +506,9 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
                                  .row_labels = labels,
                                  .col_labels = labels};
     snprintf(path, sizeof path, "%s/m.svg", test_folder());
-    CHECK(heed_panels_svg(
-        c, &(heed_panels){.title = "t\xEF\xBF\xBF\xC3\xA9", .count = 2, .maps = maps}, path));
+    CHECK(heed_panels_save(
+        c, &(heed_panels){.title = "t\xEF\xBF\xBF\xC3\xA9", .count = 2, .maps = maps}, HEED_SVG,
+        path));
     const char *svg = contents(path, &n);
     CHECK_HAS(svg, "&lt;/script&gt;");
     CHECK_HAS(svg, "&quot;&#39;&amp;&lt;&gt;");
@@ -515,5 +516,50 @@ TEST(record_svg_escapes_labels_and_refers_to_nothing) {
     CHECK_HAS(svg, "fill=\"#440154\"");
     CHECK(!strstr(svg, "<script") && !strstr(svg, "href") && !strstr(svg, "url("));
     CHECK(strlen(svg) == n && !strcmp(svg + n - 7, "</svg>\n"));
+    CLOSE(c);
+}
+
+/* A table of three rows and another one whose row is shown above it: as text, JSON and CSV, sorted.
+ */
+TEST(record_tables_are_sorted_shown_and_written) {
+    heed_ctx *c = heed_open(NULL);
+    char path[160];
+    const char *const names[] = {"a", "b", "c"}, *all = "all";
+    const double seven = 7, loss = 2, x[] = {-0.001953125, (double)NAN, 0.5}, none[] = {1, 2, 3};
+    heed_text text = {.c = c}, json = {.c = c};
+    heed_record *r = heed_record_new(c);
+    CHECK(heed_record_add_table(r, NULL, NULL, 1));
+    heed_record_add_column(r, (heed_record_column){.head = "head", .texts = &all});
+    heed_record_add_column(r, (heed_record_column){.key = "n", .values = &seven});
+    heed_record_add_column(
+        r, (heed_record_column){.key = "loss", .head = "loss", .format = "%.1f", .values = &loss});
+    CHECK(heed_record_add_table(r, "heads", NULL, 3));
+    heed_record_add_column(r, (heed_record_column){.key = "of", .head = "head", .texts = names});
+    heed_record_add_column(
+        r, (heed_record_column){.key = "x", .head = "x", .format = "%+.2f", .values = x});
+    double *zeros = heed_record_add_column(
+        r, (heed_record_column){.key = "loss", .head = "loss", .format = "%.1f", .times = 10});
+    CHECK(zeros && zeros[0] == 0 && zeros[2] == 0);
+    if (zeros) zeros[2] = 0.25;
+    heed_record_add_column(r, (heed_record_column){.key = "row", .values = none});
+    CHECK(heed_record_sort(r, "heads", "x") && !heed_record_sort(r, "heads", "y") &&
+          !heed_record_sort(r, "none", "x"));
+    CHECK(heed_record_find(r, "heads", "row")->values[0] == 3 && !heed_record_find(r, NULL, "x"));
+    CHECK(heed_record_table_text(r, "heads", true, 80, &text));
+    CHECK_TEXT(text.s, "\nhead      x  loss\nall           2.0\nc     +0.50   2.5\n"
+                       "a      0.00   0.0\nb         -   0.0\n");
+    CHECK(heed_record_table_json(r, NULL, &json));
+    CHECK_TEXT(json.s, "{\"n\":7,\"loss\":2.0,\"heads\":[{\"of\":\"c\",\"x\":0.5,\"loss\":0.25,"
+                       "\"row\":3},{\"of\":\"a\",\"x\":-0.001953125,\"loss\":0.0,\"row\":1},"
+                       "{\"of\":\"b\",\"x\":null,\"loss\":0.0,\"row\":2}]}");
+    snprintf(path, sizeof path, "%s/t.csv", test_folder());
+    CHECK(heed_record_csv(c, r, path));
+    size_t n;
+    char *csv = heed_text_read(c, path, &n);
+    CHECK_TEXT(csv, "of,row,x,loss\n\"c\",3,0.5,0.25\n\"a\",1,-0.001953125,0\n\"b\",2,,0\n");
+    free(csv);
+    heed_text_free(&text);
+    heed_text_free(&json);
+    heed_record_free(r);
     CLOSE(c);
 }

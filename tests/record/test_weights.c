@@ -284,12 +284,12 @@ TEST(weights_of_a_worked_example_are_its_attention) {
         CHECK(b->queries == b->keys && r->axis_count == 1);
     }
     r = parse(c, LESSON "\"weights\":[[1,0],[0,1]],\"K\":[[3],[4]],\"head\":-2147483648}");
-    CHECK(r && r->block_count == 1 && !r->blocks[0].k && !r->blocks[0].key && !r->blocks[0].head);
+    CHECK(r && r->block_count == 1 && !r->blocks[0].k && !r->blocks[0].key &&
+          r->blocks[0].head[0] == 0);
     CLOSE(c);
     refused(LESSON "\"output\":[[1,0],[0,1]]}", "expected its attention under `weights`");
-    refused(LESSON "\"weights\":[[1,0,0],[0,1,0]]}",
-            "sources are missing: w.json: expected 3 texts");
+    refused(LESSON "\"weights\":[[1,0,0],[0,1,0]]}", "sources is wrong: w.json: expected 3 texts");
     refused(LESSON "\"weights\":[[1,0]]}", "tokens is wrong: w.json: expected 1 texts");
-    refused(LESSON "\"weights\":[1,0]}", "weights is wrong: w.json: expected (queries, keys)");
-    refused(LESSON "\"weights\":7}", "array \"weights\" is wrong");
+    refused(LESSON "\"weights\":[1,0]}", "expected its attention under `weights`, (queries, keys)");
+    refused(LESSON "\"weights\":[[1,0],[1]]}", "array \"weights\" is wrong");
 }

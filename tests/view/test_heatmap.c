@@ -36,7 +36,7 @@ static heed_text drawn(heed_ctx *c, heed_heatmap m) {
 static char *svg_of(heed_ctx *c, heed_heatmap m) {
     size_t n = 0;
     const char *path = in_folder("map.svg");
-    CHECK(heed_heatmaps_svg(c, &m, 1, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_SVG, path));
     char *svg = heed_text_read(c, path, &n);
     CHECK(svg != NULL);
     return svg;
@@ -148,7 +148,8 @@ TEST(heatmap_picture_says_that_it_lacks_labels) {
     for (int i = 0; i < 2; i++) two[i] = map_of(MANY, "q");
     const char *path = in_folder("two.svg");
     size_t n = 0;
-    CHECK(heed_panels_svg(c, &(heed_panels){.count = 2, .maps = two, .columns = 2}, path));
+    CHECK(
+        heed_panels_save(c, &(heed_panels){.count = 2, .maps = two, .columns = 2}, HEED_SVG, path));
     char *svg = heed_text_read(c, path, &n);
     CHECK(svg && strstr(svg, "Every 2nd label is shown.") && count_of(svg, ">q<") == 2 * MANY);
     free(svg);
@@ -223,7 +224,7 @@ TEST(heatmap_that_continues_another_has_its_rows_at_the_same_height) {
     for (int joined = 0; joined < 2; joined++) {
         size_t n = 0;
         maps[1].continues = joined;
-        CHECK(heed_heatmaps_svg(c, maps, 2, path));
+        CHECK(heed_heatmaps_save(c, maps, 2, HEED_SVG, path));
         char *svg = heed_text_read(c, path, &n);
         CHECK((last_height(svg, ">c<") == last_height(svg, ">C<")) == joined);
         CHECK(!joined || last_height(svg, ">a<") == last_height(svg, ">A<"));
@@ -241,12 +242,12 @@ TEST(heatmap_beside_a_wide_one_is_as_small) {
     const char *path = in_folder("wide.svg");
     size_t n = 0;
     int width = 0;
-    CHECK(heed_heatmaps_svg(c, maps, 2, path));
+    CHECK(heed_heatmaps_save(c, maps, 2, HEED_SVG, path));
     char *svg = heed_text_read(c, path, &n), *at = svg ? strstr(svg, " width=\"") : NULL;
     CHECK(at && sscanf(at, " width=\"%d\"", &width) == 1 && width > 12000 && width < 13000);
     free(svg);
     maps[1].cols = 1 << 30; /* is not read */
-    CHECK(!heed_heatmaps_svg(c, maps, 2, path));
+    CHECK(!heed_heatmaps_save(c, maps, 2, HEED_SVG, path));
     CHECK(strstr(heed_ctx_error(c), "expected values of 1 to"));
     heed_clear(c);
     CLOSE(c);

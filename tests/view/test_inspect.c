@@ -98,14 +98,14 @@ TEST(inspect_charts_survive_gaps_and_flat_curves) {
     CHECK_HAS(out.s, "\033[38;2;0;135;90m");
     heed_text_free(&out);
     snprintf(path, sizeof path, "%s/loss.png", test_folder());
-    CHECK(heed_chart_png(c, &chart, 640, 480, path));
+    CHECK(heed_charts_save(c, &chart, 1, 640, 480, HEED_PNG, path));
     FILE *f = fopen(path, "rb");
     unsigned char head[24] = {0};
     CHECK(f && fread(head, 1, 24, f) == 24 && !memcmp(head + 1, "PNG", 3));
     CHECK(head[18] * 256 + head[19] == 640);
     if (f) fclose(f);
     char svg[16384] = "";
-    CHECK(heed_charts_svg(c, (heed_chart[]){chart, chart}, 2, 640, 480, path));
+    CHECK(heed_charts_save(c, (heed_chart[]){chart, chart}, 2, 640, 480, HEED_SVG, path));
     f = fopen(path, "rb");
     CHECK(f && fread(svg, 1, sizeof svg - 1, f) > 0);
     if (f) fclose(f);
@@ -130,7 +130,7 @@ TEST(inspect_charts_number_what_changes_little) {
     heed_text_free(&out);
     snprintf(path, sizeof path, "%s/flat.svg", test_folder());
     chart.series++;
-    CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+    CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_SVG, path));
     FILE *f = fopen(path, "rb");
     size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
     if (f) fclose(f);
@@ -157,8 +157,8 @@ TEST(inspect_charts_accept_extreme_numbers) {
     CHECK(heed_chart_text(&chart, 80, 12, false, &out));
     heed_text_free(&out);
     snprintf(path, sizeof path, "%s/extreme.png", test_folder());
-    CHECK(heed_chart_png(c, &chart, 640, 480, path));
-    CHECK(heed_charts_svg(c, &chart, 1, 640, 480, path));
+    CHECK(heed_charts_save(c, &chart, 1, 640, 480, HEED_PNG, path));
+    CHECK(heed_charts_save(c, &chart, 1, 640, 480, HEED_SVG, path));
     CLOSE(c);
 }
 
@@ -181,21 +181,21 @@ TEST(inspect_sheet_holds_every_tile) {
     heed_tile tiles[5] = {{grey, 28, 28, 1, {"7"}}, {rgb, 90, 60, 3, {NULL}}};
     for (int i = 2; i < 5; i++) tiles[i] = tiles[i % 2];
     snprintf(path, sizeof path, "%s/sheet.png", test_folder());
-    CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
+    CHECK(heed_sheet_save(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, HEED_PNG, path));
     png_size(path, &width, &height);
     CHECK(width >= 2 * 96 && width < 3 * 96 && height >= 3 * 96 && height < 5 * 96);
-    CHECK(heed_sheet_png(c, &(heed_sheet){"a title", 5, 2, 96, tiles}, path));
+    CHECK(heed_sheet_save(c, &(heed_sheet){"a title", 5, 2, 96, tiles}, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall > height);
     tiles[3].captions[2] = "a third line";
-    CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
+    CHECK(heed_sheet_save(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall > height);
     tiles[4].pixels = NULL;
-    CHECK(!heed_sheet_png(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, path));
+    CHECK(!heed_sheet_save(c, &(heed_sheet){NULL, 5, 2, 96, tiles}, HEED_PNG, path));
     CHECK_HAS(heed_ctx_error(c), "picture 4");
     heed_clear(c);
-    CHECK(!heed_sheet_png(c, &(heed_sheet){NULL, 0, 2, 96, tiles}, path));
+    CHECK(!heed_sheet_save(c, &(heed_sheet){NULL, 0, 2, 96, tiles}, HEED_PNG, path));
     heed_clear(c);
     CLOSE(c);
 }
@@ -242,14 +242,14 @@ TEST(inspect_heatmap_picture_grows_with_cells_and_labels) {
     const char *names[] = {"a", "b", "a class of a long name"};
     heed_heatmap m = {.title = "t", .rows = 3, .cols = 3, .values = values, .numbers = true};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &width, &height);
     m.row_labels = m.col_labels = names;
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide > width && tall > height + 150);
     m.rows = 20000;
-    CHECK(!heed_heatmap_png(c, &m, path));
+    CHECK(!heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     heed_clear(c);
     CLOSE(c);
 }
@@ -261,10 +261,10 @@ TEST(inspect_heatmap_cells_grow_until_the_map_is_as_wide_as_its_title) {
     heed_heatmap m = {.rows = 3, .cols = 9, .values = (heed_real[27]){1}};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     m.title = "a title";
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &width, &height);
     m.title = "a title of forty or more letters, wider than the map";
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide > width + 100 && wide < 2 * width && tall > height + 30);
     CLOSE(c);
@@ -279,10 +279,10 @@ TEST(inspect_labels_of_grown_cells_leave_no_gap) {
     heed_heatmap m = {.rows = 3, .cols = 3, .values = (heed_real[9]){1}, .col_labels = letters};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     m.title = "a title of forty or more letters, wider than the map";
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &width, &height);
     m.col_labels = words;
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall == height);
     CLOSE(c);
@@ -298,10 +298,10 @@ TEST(inspect_narrow_panels_share_a_row_as_wide_as_the_title) {
     heed_panels all = {.count = 4, .maps = m, .columns = 2};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     all.title = "a title of forty or more letters, wider than the maps";
-    CHECK(heed_panels_png(c, &all, path));
+    CHECK(heed_panels_save(c, &all, HEED_PNG, path));
     png_size(path, &width, &height);
     all.columns = 0;
-    CHECK(heed_panels_png(c, &all, path));
+    CHECK(heed_panels_save(c, &all, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide == width && tall < height - 300);
     CLOSE(c);
@@ -318,10 +318,10 @@ TEST(inspect_small_panels_grow) {
     heed_panels all = {.count = 4, .maps = m};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
     all.columns = 2;
-    CHECK(heed_panels_png(c, &all, path));
+    CHECK(heed_panels_save(c, &all, HEED_PNG, path));
     png_size(path, &width, &height);
     all.title = "a title of forty or more letters, wider than the two maps";
-    CHECK(heed_panels_png(c, &all, path));
+    CHECK(heed_panels_save(c, &all, HEED_PNG, path));
     png_size(path, &wide, &tall);
     int cell = (wide - width) / 6;
     CHECK(cell > 20 && tall > height + 5 * cell);
@@ -389,10 +389,10 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     heed_heatmap o = patches_over(grey, values, 2);
     o.row_labels = names;
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
-    CHECK(heed_heatmap_png(c, &o, path));
+    CHECK(heed_heatmaps_save(c, &o, 1, HEED_PNG, path));
     png_size(path, &width, &height);
     CHECK(width > 3 * 224 && width < 4 * 224);
-    CHECK(heed_heatmaps_svg(c, &o, 1, path));
+    CHECK(heed_heatmaps_save(c, &o, 1, HEED_SVG, path));
     size_t n;
     char *svg = heed_text_read(c, path, &n);
     CHECK(svg && strstr(svg, "<svg ") == svg && strstr(svg, ">head 1</text>"));
@@ -401,13 +401,13 @@ TEST(inspect_overlay_lays_panels_side_by_side) {
     CHECK(pictures == 3);
     free(svg);
     o.rows = 5;
-    CHECK(heed_heatmap_png(c, &o, path));
+    CHECK(heed_heatmaps_save(c, &o, 1, HEED_PNG, path));
     png_size(path, &wide, &tall);
     CHECK(wide > 6 * 224 && tall == height);
     for (int k = 0; k < 3; k++) { /* no grid, another one, no pixels */
         o = patches_over(k < 2 ? grey : NULL, values, 2);
         o.grid_cols = k < 2 ? 3 * k : 2;
-        CHECK(!heed_heatmap_png(c, &o, path));
+        CHECK(!heed_heatmaps_save(c, &o, 1, HEED_PNG, path));
         CHECK_HAS(heed_ctx_error(c), "map over a picture is wrong");
         heed_clear(c);
         CHECK(!heed_heatmap_text(&o, &(heed_text){.c = c}));
@@ -449,7 +449,7 @@ TEST(inspect_sheet_enlarges_by_whole_numbers_and_shrinks_by_means) {
     for (int i = 0; i < 200 * 200; i++) stripes[i] = i % 2 ? 255 : 1;
     const heed_tile tiles[] = {{small, 2, 2, 3, {NULL}}, {stripes, 200, 200, 1, {NULL}}};
     snprintf(path, sizeof path, "%s/sheet.png", test_folder());
-    CHECK(heed_sheet_png(c, &(heed_sheet){NULL, 2, 2, 100, tiles}, path));
+    CHECK(heed_sheet_save(c, &(heed_sheet){NULL, 2, 2, 100, tiles}, HEED_PNG, path));
     heed_picture p = read_back(path);
     CHECK(pixels_of(&p, 200, 10, 10) == 2 * 50 * 50);
     CHECK(pixels_of(&p, 10, 200, 10) == 50 * 50);
@@ -465,7 +465,7 @@ TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
     heed_heatmap m = {
         .rows = 2, .cols = 2, .values = (heed_real[]){0, 10, 2, 1}, .hi = 2, .numbers = false};
     snprintf(path, sizeof path, "%s/map.png", test_folder());
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     heed_picture p = read_back(path);
     size_t dark = pixels_of(&p, 68, 1, 84), middle = pixels_of(&p, 37, 133, 141);
     CHECK(middle > 200 &&
@@ -473,13 +473,13 @@ TEST(inspect_heatmap_picture_paints_shares_of_the_scale) {
     size_t white = pixels_of(&p, 255, 255, 255);
     heed_picture_free(&p);
     m.numbers = true;
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     p = read_back(path);
     CHECK(pixels_of(&p, 68, 1, 84) > dark / 8 && pixels_of(&p, 255, 255, 255) > 0);
     heed_picture_free(&p);
     m.values = (heed_real[]){10, 10, 10, 10};
     m.numbers = false;
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     p = read_back(path);
     CHECK(pixels_of(&p, 255, 255, 255) < white);
     heed_picture_free(&p);
@@ -496,7 +496,7 @@ TEST(inspect_heatmap_picture_paints_rows_with_their_own_scale) {
                       .ends = (heed_real[]){0, 4}};
     heed__rgb above = heed__signed(1), below = heed__signed(-1), half = heed__signed(-0.5);
     snprintf(path, sizeof path, "%s/map.png", test_folder());
-    CHECK(heed_heatmap_png(c, &m, path));
+    CHECK(heed_heatmaps_save(c, &m, 1, HEED_PNG, path));
     heed_picture p = read_back(path);
     CHECK(pixels_of(&p, 68, 1, 84) > 200); /* the end of the other row's scale is 1, not 4 */
     CHECK(pixels_of(&p, above.r, above.g, above.b) > 200);
@@ -525,7 +525,7 @@ TEST(inspect_colours_run_away_from_their_ground) {
 static heed_picture drawn(heed_ctx *c, const heed_heatmap *o) {
     char path[128];
     snprintf(path, sizeof path, "%s/overlay.png", test_folder());
-    CHECK(heed_heatmap_png(c, o, path));
+    CHECK(heed_heatmaps_save(c, o, 1, HEED_PNG, path));
     return read_back(path);
 }
 
@@ -694,7 +694,7 @@ TEST(inspect_chart_shows_a_short_run) {
     const heed_series series[] = {{"long", 2, far, flat}, {"short", 2, x, y}};
     snprintf(path, sizeof path, "%s/short.png", test_folder());
     const heed_chart chart = {.series_count = 2, .series = series};
-    CHECK(heed_chart_png(c, &chart, 960, 540, path));
+    CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_PNG, path));
     heed_picture p = read_back(path);
     int widest = 0;
     for (int row = 0; row < p.height; row++) {
@@ -717,8 +717,8 @@ TEST(inspect_few_points_are_large) {
     snprintf(path, sizeof path, "%s/points.png", test_folder());
     for (int k = 0; k < 2; k++) {
         const heed_series series = {"codes", k ? 300 : 3, x, x};
-        const heed_chart chart = {.series_count = 1, .series = &series};
-        CHECK(heed_scatter_png(c, &chart, 960, 540, path));
+        const heed_chart chart = {.series_count = 1, .series = &series, .points = true};
+        CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_PNG, path));
         heed_picture p = read_back(path);
         for (int row = 0; row < p.height; row++)
             for (int i = 0; i < p.width; i++) colored[k] += is_color(at(&p, i, row), 0, 114, 178);
@@ -744,7 +744,7 @@ TEST(inspect_chart_separates_thousands) {
         CHECK_HAS(out.s, " -1,000 ");
         CHECK_HAS(out.s, chart.log2_x ? "step 4,096" : "step 12");
         heed_text_free(&out);
-        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_SVG, path));
         FILE *f = fopen(path, "rb");
         size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
         if (f) fclose(f);
@@ -771,7 +771,7 @@ TEST(inspect_chart_marks_a_point) {
         CHECK(heed_chart_text(&chart, 80, 12, false, &out));
         CHECK(!strstr(out.s, "o validation, best evaluation: loss 1.5, step 300") == !i);
         heed_text_free(&out);
-        CHECK(heed_charts_svg(c, &chart, 1, 960, 540, path));
+        CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_SVG, path));
         FILE *f = fopen(path, "rb");
         size_t n = f ? fread(svg, 1, sizeof svg - 1, f) : 0;
         if (f) fclose(f);
@@ -782,10 +782,10 @@ TEST(inspect_chart_marks_a_point) {
         CHECK(!strstr(svg, ">loss 1.5, step 300</text>") == !i);
     }
     chart.mark_point = 3; /* a gap */
-    CHECK(heed_chart_png(c, &chart, 960, 540, path));
+    CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_PNG, path));
     heed_picture p = read_back(path);
     chart.mark = NULL;
-    CHECK(heed_chart_png(c, &chart, 960, 540, path));
+    CHECK(heed_charts_save(c, &chart, 1, 960, 540, HEED_PNG, path));
     heed_picture none = read_back(path);
     CHECK(p.width == none.width && memcmp(p.pixels, none.pixels, (size_t)p.width * 540) == 0);
     heed_picture_free(&p);

@@ -85,10 +85,10 @@ static void ablate(program *p) {
     if (eval_loop_open(p, &s, "without head"))
         r = patches ? hide_patches(p, &s) : heed_ablate(&s.e);
     bool ok = r != NULL;
-    heed_heatmap m = {.title = NULL};
-    if (ok && !patches) m = harm_map(r);
-    if (*png) ok = ok && heed_heatmap_png(p->c, &m, png);
-    if (*svg) ok = ok && heed_heatmaps_svg(p->c, &m, 1, svg);
+    if (ok && !patches) {
+        heed_heatmap m = harm_map(r);
+        ok = draw_maps(p, &m, 1);
+    }
     if (ok && json)
         print_json(p, record_tables_json(p->c, r));
     else if (ok && patches)

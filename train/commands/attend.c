@@ -346,8 +346,8 @@ static bool note_saturated(attend_view *a, heed_record *r) {
 static bool maps_add(attend_view *a, const heed_inspection *s, heed_record *record, bool whole) {
     program *p = a->p;
     inspect_progress hidden = {p, s->x ? "hidden patch" : "hidden token"}, traced = {p, "gradient"};
-    heed_rollout_add_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
-                                     .discard = heed_config_real(p->flags, "discard")};
+    heed_rollout_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
+                                 .discard = heed_config_real(p->flags, "discard")};
     heed_occlusion_args occlusion = {
         .window = flag_int(p, "window"), .progress = inspect_advance, .user = &hidden};
     heed_gradient_args gradient = {.question = s->question_count - 1,
@@ -465,9 +465,10 @@ static bool write_files(const work *w, const input *in) {
     bool ok = true;
     bool alone = w->run_count == 1; /* several runs are in one picture: compare */
     if (alone) report_omitted(w, v);
-    if (alone && *flag_text(w->p, "svg")) ok = heed_record_svg(c, v, path_of(w, in, "svg", path));
+    if (alone && *flag_text(w->p, "svg"))
+        ok = heed_view_save(c, v, HEED_SVG, path_of(w, in, "svg", path));
     if (alone && *flag_text(w->p, "png"))
-        ok = ok && heed_record_png(c, v, path_of(w, in, "png", path));
+        ok = ok && heed_view_save(c, v, HEED_PNG, path_of(w, in, "png", path));
     if (*flag_text(w->p, "npz"))
         ok = ok && heed_record_npz(c, in->record, path_of(w, in, "npz", path));
     if (*flag_text(w->p, "csv"))
@@ -593,8 +594,8 @@ static bool compare(const work *w, const input *list) {
     for (int i = 0; i < count; i++) maps[i].title = names[i], maps[i].note = note.s;
     for (int i = 0; ok && i < 2; i++) {
         if (!*flag_text(w->p, keys[i])) continue;
-        ok = (i ? heed_heatmaps_svg : heed_heatmaps_png)(c, maps, count,
-                                                         path_of(w, list, keys[i], path));
+        ok = heed_heatmaps_save(c, maps, count, i ? HEED_SVG : HEED_PNG,
+                                path_of(w, list, keys[i], path));
         if (ok) print_written(w, list, keys[i]);
     }
     heed_text_free(&note);

@@ -106,7 +106,7 @@ static bool look(program *p, const heed_inspection *s, const char *path, json_t 
         v.cells = flag_on(p, "cells");
         ok = chosen_head(p->c, flag_text(p, "head"), v.block, &v.head);
     }
-    if (ok && *path) ok = heed_record_png(p->c, &v, path);
+    if (ok && *path) ok = heed_view_save(p->c, &v, HEED_PNG, path);
     if (ok && o && flag_on(p, "weights")) json_object_set_new(o, "attention", weights_json(&v));
     heed_record_free(r);
     return ok;

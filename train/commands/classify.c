@@ -116,7 +116,7 @@ static bool write_overlay(program *p, classifier *k, const heed_inspection *s, c
         heed_record_view v = heed_record_view_of(r, s->axes[0].first ? 0 : -1);
         v.layers = layers;
         v.cells = flag_on(p, "cells");
-        ok = heed_record_png(p->c, &v, path);
+        ok = heed_view_save(p->c, &v, HEED_PNG, path);
     }
     if (ok && !flag_on(p, "json")) printf("  wrote %s\n", path);
     heed_record_free(r);

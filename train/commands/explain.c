@@ -62,7 +62,8 @@ const example examples[] = {
     {"heads", "H heads are H layers of one head", NULL, heads_steps},
     {"similarity", "four changes from an MLP similarity to the attention of 2017", NULL,
      similarity_steps},
-    {"patches", "a picture as a matrix of patches: x, z and zE", NULL, patches_steps},
+    {"patches", "a picture as a matrix of patches: x, z and zE", NULL, patches_steps,
+     .pictures = true},
     {"conv", "convolutions that are dense layers, a patch embedding among them", NULL, conv_steps},
     {"rnn", "recurrences with attention, step by step: h[t], e[t,i], a[t], c[t], s[t], y[t]", NULL,
      rnn_steps},
@@ -199,11 +200,10 @@ static void show_example(explaining *e) {
 }
 
 static void show_builtin(explaining *e, const example *k) {
-    bool pictures = strcmp(k->name, "patches") == 0;
-    if (e->input && !pictures)
+    if (e->input && !k->pictures)
         heed_fail(e->c, HEED_USAGE, "one argument too many: %s: example %s has no input", e->input,
                   k->name);
-    else if (flag_given(e->p, "patch") && !pictures)
+    else if (flag_given(e->p, "patch") && !k->pictures)
         heed_fail(e->c, HEED_USAGE, "--patch: example %s has no patches; hint: `explain patches`",
                   k->name);
     else if (k->open ? k->open(e) : accepts(e, k->name)) {

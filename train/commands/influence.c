@@ -153,7 +153,6 @@ static heed_real *shares_of(heed_ctx *c, const look *l) {
 
 /* A matrix of all places would be too large to be read. */
 static bool draw_over(const work *w, const look *l) {
-    const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
     const heed_record_axis *y = &l->record->axes[l->map->queries],
                            *x = &l->record->axes[l->map->keys];
     const heed_picture *shown = &l->e.example.shown;
@@ -183,8 +182,7 @@ static bool draw_over(const work *w, const look *l) {
                      .note = note,
                      .count = 1,
                      .maps = &map};
-    bool ok = share && (!*png || heed_panels_png(w->p->c, &o, png)) &&
-              (!*svg || heed_panels_svg(w->p->c, &o, svg));
+    bool ok = share && draw_panels(w->p, &o);
     free(share);
     return ok;
 }
@@ -200,12 +198,10 @@ static const char *note_of(const look *l, bool several, heed_text *note) {
 /* Each matrix has a separate scale: norms of different models have no common one. */
 static bool draw(const work *w) {
     if (w->count == 1 && is_over_picture(&w->looks[0])) return draw_over(w, &w->looks[0]);
-    const char *png = flag_text(w->p, "png"), *svg = flag_text(w->p, "svg");
-    heed_ctx *c = w->p->c;
     heed_heatmap maps[RUNS];
     heed_text note[RUNS] = {{.c = NULL}};
     char title[RUNS][192];
-    bool several = w->count > 1, ok;
+    bool several = w->count > 1;
     for (int i = 0; i < w->count; i++) {
         const look *l = &w->looks[i];
         snprintf(title[i], sizeof *title, "%s (%s)", l->name, l->run->model->name);
@@ -218,11 +214,7 @@ static bool draw(const work *w) {
                        .note = maps->note,
                        .count = 1,
                        .maps = maps};
-    if (several)
-        ok = (!*png || heed_heatmaps_png(c, maps, w->count, png)) &&
-             (!*svg || heed_heatmaps_svg(c, maps, w->count, svg));
-    else
-        ok = (!*png || heed_panels_png(c, &one, png)) && (!*svg || heed_panels_svg(c, &one, svg));
+    bool ok = several ? draw_maps(w->p, maps, w->count) : draw_panels(w->p, &one);
     for (int i = 0; i < w->count; i++) heed_text_free(&note[i]);
     return ok;
 }

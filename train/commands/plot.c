@@ -22,8 +22,8 @@ void draw_chart(program *p, const heed_chart *chart) {
 
 bool write_charts(program *p, const heed_chart *charts, int count, int height, const char *png) {
     const char *svg = flag_text(p, "svg");
-    bool ok = !*png || heed_charts_png(p->c, charts, count, 960, height, png);
-    return ok && (!*svg || heed_charts_svg(p->c, charts, count, 960, height, svg));
+    bool ok = !*png || heed_charts_save(p->c, charts, count, 960, height, HEED_PNG, png);
+    return ok && (!*svg || heed_charts_save(p->c, charts, count, 960, height, HEED_SVG, svg));
 }
 
 static json_t *curve_json(const curve *k) {

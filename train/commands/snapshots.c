@@ -27,11 +27,10 @@ typedef struct {
     const heed_record_axis *query_axis, *key_axis;
     int block; /* index of the block that is shown, in each snapshot */
     int head, query;
-    int queries, keys;
-    heed_real *weights; /* (count,queries,keys): the head's weights */
-    char of[96];        /* "layer 2 of 4, mean of its heads" */
-    char (*step)[32];   /* "step 100" of each snapshot */
-    const char **steps; /* the same, as labels */
+    heed_view_map *maps; /* the head's weights in each */
+    char of[96];         /* "layer 2 of 4, mean of its heads" */
+    char (*step)[32];    /* "step 100" of each snapshot */
+    const char **steps;  /* the same, as labels */
 } show;
 
 /* ---- reading ---- */
@@ -85,11 +84,7 @@ static bool read_files(show *w) {
 
 /* ---- one head ---- */
 
-static const heed_record_block *block_in(const show *w, int snapshot) {
-    return &w->records[snapshot]->blocks[w->block];
-}
-
-static const heed_record_block *block_of(const show *w) { return block_in(w, 0); }
+static const heed_record_block *block_of(const show *w) { return &w->records[0]->blocks[w->block]; }
 
 /* [CLS] of a picture, where something is predicted last, or the last token. */
 static int usual_query(const show *w) {
@@ -98,7 +93,7 @@ static int usual_query(const show *w) {
     for (int i = r->guess_count - 1; i >= 0; i--)
         if (r->guesses[i].axis == block_of(w)->queries && r->guesses[i].query >= 0)
             return r->guesses[i].query;
-    return w->queries - 1;
+    return w->query_axis->count - 1;
 }
 
 static bool choose(show *w) {
@@ -110,8 +105,6 @@ static bool choose(show *w) {
     const heed_record_block *b = block_of(w);
     w->query_axis = &r->axes[b->queries];
     w->key_axis = &r->axes[b->keys];
-    w->queries = w->query_axis->count;
-    w->keys = w->key_axis->count;
     /* The recorded text was not typed here: an error lists its tokens, as those of a pair. */
     const heed_record_axis none = {0}, *other = w->key_axis == w->query_axis ? &none : w->key_axis;
     if (!chosen_head(c, flag_text(w->p, "head"), b, &w->head) ||
@@ -120,20 +113,23 @@ static bool choose(show *w) {
     if (w->query < 0) w->query = usual_query(w);
     snprintf(w->of, sizeof w->of, "layer %d, %.64s", b->layer + 1,
              heed_head_words(b, w->head, head));
-    size_t n = (size_t)w->queries * (size_t)w->keys;
-    w->weights = allocate(c, (size_t)w->count * n, sizeof *w->weights, "weights");
+    w->maps = allocate(c, (size_t)w->count, sizeof *w->maps, "snapshots");
     w->step = allocate(c, (size_t)w->count, sizeof *w->step, "labels");
     w->steps = allocate(c, (size_t)w->count, sizeof *w->steps, "labels");
-    if (!w->weights || !w->step || !w->steps) return false;
-    for (int i = 0; i < w->count; i++) {
+    if (!w->maps || !w->step || !w->steps) return false;
+    bool ok = true;
+    for (int i = 0; ok && i < w->count; i++) {
+        heed_record_view v = {.record = w->records[i],
+                              .block = &w->records[i]->blocks[w->block],
+                              .head = w->head,
+                              .query = -1,
+                              .key = -1};
         snprintf(w->step[i], sizeof *w->step, "step %s",
                  heed_format_count(count, (uint64_t)w->records[i]->step));
         w->steps[i] = w->step[i];
-        b = &w->records[i]->blocks[w->block];
-        for (size_t k = 0; k < n; k++)
-            w->weights[(size_t)i * n + k] = heed_fused_weight(b->weights, b->heads, n, w->head, k);
+        ok = heed_view_matrix(c, &v, w->head, &w->maps[i]);
     }
-    return true;
+    return ok;
 }
 
 /* ---- output ---- */
@@ -142,13 +138,12 @@ static bool choose(show *w) {
  * query. */
 static bool print_query(const show *w) {
     heed_ctx *c = w->p->c;
-    size_t cols = (size_t)(block_of(w)->causal ? w->query + 1 : w->keys);
+    int keys = w->key_axis->count;
+    size_t cols = (size_t)(block_of(w)->causal ? w->query + 1 : keys);
     char title[400], place[HEED_WORDS];
     heed_real *rows = allocate(c, (size_t)w->count * cols, sizeof *rows, "weights");
-    for (int i = 0; rows && i < w->count; i++) {
-        size_t from = ((size_t)i * (size_t)w->queries + (size_t)w->query) * (size_t)w->keys;
-        memcpy(rows + (size_t)i * cols, w->weights + from, cols * sizeof *rows);
-    }
+    for (int i = 0; rows && i < w->count; i++)
+        memcpy(rows + (size_t)i * cols, w->maps[i].values + w->query * keys, cols * sizeof *rows);
     snprintf(title, sizeof title, "attention of %s, while the model learned, %s",
              heed_place_words(w->query_axis, w->query, place), w->of);
     bool ok = rows && print_heatmap(c, (heed_heatmap){.title = title,
@@ -167,33 +162,23 @@ static bool print_query(const show *w) {
 /* The end of the scale: of all heads or, for their mean, which may be far below that of one, of it
  * alone, without the first row of a causal layer, which is always 1. */
 static double end_of_scale(const show *w) {
-    size_t each = (size_t)w->queries * (size_t)w->keys;
-    size_t first = block_of(w)->causal ? (size_t)w->keys : 0;
     double end = 0;
+    int keys = w->key_axis->count, n = w->query_axis->count * keys;
     for (int i = 0; i < w->count; i++) {
-        if (w->head >= 0) end = fmax(end, heed_record_scale(w->records[i], block_in(w, i)));
-        for (size_t k = first; w->head < 0 && k < each; k++)
-            end = fmax(end, (double)w->weights[(size_t)i * each + k]);
+        if (w->head >= 0) end = fmax(end, (double)w->maps[i].map.hi);
+        for (int k = block_of(w)->causal ? keys : 0; w->head < 0 && k < n; k++)
+            end = fmax(end, (double)w->maps[i].values[k]);
     }
     return end;
 }
 
-static bool draw_strip(const show *w, bool svg, const char *path) {
-    heed_ctx *c = w->p->c;
-    size_t each = (size_t)w->queries * (size_t)w->keys;
-    heed_heatmap *maps = allocate(c, (size_t)w->count, sizeof *maps, "pictures");
-    const heed_record_block *b = block_of(w);
-    double uniform = heed_record_uniform(w->records[0], b, -1);
+static bool draw_strip(const show *w) {
+    heed_heatmap *maps = allocate(w->p->c, (size_t)w->count, sizeof *maps, "pictures");
     char what[200];
-    for (int i = 0; maps && i < w->count; i++)
-        maps[i] = (heed_heatmap){.title = w->steps[i],
-                                 .rows = w->queries,
-                                 .cols = w->keys,
-                                 .values = w->weights + (size_t)i * each,
-                                 .row_labels = w->query_axis->labels,
-                                 .col_labels = w->key_axis->labels,
-                                 .uniform = uniform,
-                                 .uniform_mean = b->causal};
+    for (int i = 0; maps && i < w->count; i++) {
+        maps[i] = w->maps[i].map;
+        maps[i].title = w->steps[i];
+    }
     if (maps) maps[0].hi = (heed_real)end_of_scale(w); /* the panels' scale is that of the first */
     snprintf(what, sizeof what, "attention, %s: rows attend to columns", w->of);
     heed_panels all = {.title = w->records[0]->title ? w->records[0]->title : "",
@@ -201,7 +186,7 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
                        .note = NO_EXPLANATION ".",
                        .count = w->count,
                        .maps = maps};
-    bool ok = maps && (svg ? heed_panels_svg : heed_panels_png)(c, &all, path);
+    bool ok = maps && draw_panels(w->p, &all);
     free(maps);
     return ok;
 }
@@ -209,24 +194,24 @@ static bool draw_strip(const show *w, bool svg, const char *path) {
 static json_t *json_of(const show *w) {
     const heed_record_block *b = block_of(w);
     json_t *list = json_array();
-    const heed_real *x = w->weights;
+    int queries = w->query_axis->count, keys = w->key_axis->count;
     for (int i = 0; i < w->count; i++) {
         json_t *rows = json_array();
-        for (int q = 0; q < w->queries; q++, x += w->keys)
-            json_array_append_new(rows, json_numbers(x, w->keys));
+        for (int q = 0; q < queries; q++)
+            json_array_append_new(rows, json_numbers(w->maps[i].values + q * keys, keys));
         json_array_append_new(list, json_pack("{s:I, s:o}", "step", (json_int_t)w->records[i]->step,
                                               "weights", rows));
     }
     return json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "input",
                      json_text(w->records[0]->title), "path", json_text(b->path), "layer",
                      b->layer + 1, "head", head_json(b, w->head), "queries",
-                     json_texts(w->query_axis->labels, w->queries), "keys",
-                     json_texts(w->key_axis->labels, w->keys), "snapshots", list);
+                     json_texts(w->query_axis->labels, queries), "keys",
+                     json_texts(w->key_axis->labels, keys), "snapshots", list);
 }
 
 /* The page, which opens in the view with the slider for steps, is checked before other files are
  * written. */
-static bool write_files(const show *w, const char *png, const char *svg, const char *html) {
+static bool write_files(const show *w, const char *html) {
     heed_ctx *c = w->p->c;
     const heed_record_block *b = block_of(w);
     char head[16], opening[PAGE_LINK_SIZE];
@@ -239,8 +224,7 @@ static bool write_files(const show *w, const char *png, const char *svg, const c
         .count = w->count, .records = list, .opening = page_link_text(&link, opening)};
     bool ok = list != NULL;
     if (*html) ok = ok && page_add_curves(c, &page, w->p->argv[0], &k) && page_fits(c, &page, html);
-    if (*png) ok = ok && draw_strip(w, false, png);
-    if (*svg) ok = ok && draw_strip(w, true, svg);
+    ok = ok && draw_strip(w);
     if (*html) ok = ok && heed_page_write(c, &page, html);
     curves_free(&k.curves);
     free(list);
@@ -260,16 +244,19 @@ static void run_snapshots(program *p) {
         return;
     }
     bool ok = run_settings(p->c, p->models, p->argv[0], &m) && read_files(&w) && choose(&w) &&
-              write_files(&w, files[0], files[1], files[2]);
+              write_files(&w, files[2]);
     if (ok && json)
         print_json(p, json_of(&w));
     else if (ok)
         ok = print_query(&w);
     for (int i = 0; ok && i < 3; i++)
         if (*files[i]) fprintf(json ? stderr : stdout, "wrote %s\n", files[i]);
-    for (int i = 0; i < w.count; i++) heed_record_free(w.records[i]);
+    for (int i = 0; i < w.count; i++) {
+        if (w.maps) heed_view_map_free(&w.maps[i]);
+        heed_record_free(w.records[i]);
+    }
     free(w.records);
-    free(w.weights);
+    free(w.maps);
     free(w.step);
     free((void *)w.steps);
 }

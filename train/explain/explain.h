@@ -162,6 +162,7 @@ typedef struct {
     const char *name, *help;
     bool (*open)(explaining *e);  /* makes e->w; NULL: there is no head */
     void (*steps)(explaining *e); /* the list; NULL: the steps of the head */
+    bool pictures;                /* it reads a picture, cut into patches */
 } example;
 extern const example examples[]; /* ended by {0} */
 bool lion_head(explaining *e), paris_head(explaining *e), mix_head(explaining *e),

@@ -57,7 +57,7 @@ bool write_png(explaining *e, const char *path) {
     int n = 0;
     if (e->head) maps[n++] = map_of_head(e);
     for (const lesson_step *s = e->list; !e->head && s < e->list + e->count; s++) {
-        if (s->chart) return heed_chart_png(e->c, s->chart, 900, 560, path);
+        if (s->chart) return heed_charts_save(e->c, s->chart, 1, 900, 560, HEED_PNG, path);
         if (s->title) title = s->title;
         for (const matrix_view *v = s->view; v < s->view + s->count; v++) {
             if (!v->picture || n == MAPS) continue;
@@ -67,7 +67,7 @@ bool write_png(explaining *e, const char *path) {
             if (v->continues) maps[n - 1].numbers &= maps[n - 2].numbers;
         }
     }
-    return n > 1 ? heed_heatmaps_png(e->c, maps, n, path) : heed_heatmap_png(e->c, maps, path);
+    return heed_heatmaps_save(e->c, maps, n, HEED_PNG, path);
 }
 
 /* ---- TeX: each formula on one line for copying ---- */

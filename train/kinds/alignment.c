@@ -104,13 +104,13 @@ bool alignment_draw(heed_ctx *c, const alignment *a, const char *const *titles, 
     heed_heatmap maps[2];
     for (int i = 0; i < count; i++) maps[i] = map_of(&a[i], titles[i]);
     if (count > 1) maps[0].hi = maps[1].hi = maps[0].hi > maps[1].hi ? maps[0].hi : maps[1].hi;
-    if (count > 1) return (svg ? heed_heatmaps_svg : heed_heatmaps_png)(c, maps, count, path);
+    if (count > 1) return heed_heatmaps_save(c, maps, count, svg ? HEED_SVG : HEED_PNG, path);
     heed_panels one = {.title = *titles,
                        .subtitle = a->of,
                        .note = a->fixed ? NULL : NO_EXPLANATION ".",
                        .count = 1,
                        .maps = maps};
-    return (svg ? heed_panels_svg : heed_panels_png)(c, &one, path);
+    return heed_panels_save(c, &one, svg ? HEED_SVG : HEED_PNG, path);
 }
 
 json_t *alignment_json(const alignment *a) {

@@ -150,7 +150,7 @@ bool curves_png(heed_ctx *c, const char *dir, const char *path) {
     heed_series series[2];
     if (!curves_read(c, dir, &k)) return false;
     heed_chart chart = curves_chart(&k, dir, series);
-    bool ok = heed_chart_png(c, &chart, PNG_WIDTH, PNG_HEIGHT, path);
+    bool ok = heed_charts_save(c, &chart, 1, PNG_WIDTH, PNG_HEIGHT, HEED_PNG, path);
     curves_free(&k);
     return ok;
 }

@@ -122,6 +122,13 @@ static size_t print_matrix(const heed_fact *head, size_t left) {
 
 /* ---- lines ---- */
 
+/* The start of a text that may be long, in at most `columns`. */
+static void print_start(const char *text, size_t n, int columns) {
+    char line[512];
+    snprintf(line, sizeof line, "%.*s", n < 400 ? (int)n : 400, text);
+    print_name(line, 0, columns);
+}
+
 static void print_item(const heed_fact *f) {
     enum { COLUMNS = 76 };
     int width = line_width(stdout) < COLUMNS ? line_width(stdout) : COLUMNS;
@@ -150,15 +157,6 @@ void print_facts(program *p, const heed_facts *k) {
         if (f->kind == HEED_FACT_COLUMNS) taken = print_fact_table(f, k->count - i);
         heed_text_free(&shown);
         i += taken;
-    }
-}
-
-void banner_facts(const program *p, const heed_facts *k) {
-    for (size_t i = 0; i < k->count; i++) {
-        heed_text shown = {.c = NULL};
-        add_shown(p, k->list[i].text, &shown);
-        banner_row(k->list[i].label, "%s", shown.s ? shown.s : "");
-        heed_text_free(&shown);
     }
 }
 

@@ -1,8 +1,11 @@
-/* progress.c -- the display of a training run on stderr: banner, line or bar, table. */
+/* progress.c -- the display of a training run on stderr: banner, line or bar, table; the memory
+ * that it takes; a bar while a large text is read. */
 #include "kinds/answers.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 show_mode show_mode_of(const char *name) {
@@ -33,9 +36,97 @@ static const char *rate(char text[32], double items) {
     return text;
 }
 
+/* ---- reading ---- */
+
+/* Appends a bar of which a share is full, and the percentage. */
+static void add_bar(heed_text *out, double share) {
+    int cells = terminal_width() < 80 ? 10 : 24, full = (int)(share * cells);
+    bool color = has_color(stderr);
+    heed_text_add(out, "%s", color ? "\033[36m" : "");
+    for (int i = 0; i < cells; i++) {
+        const char *cell = color ? "\xe2\x94\x81" : i < full ? "#" : "-"; /* heavy line */
+        heed_text_add(out, "%s%s", i == full && color ? "\033[90m" : "", cell);
+    }
+    heed_text_add(out, "%s %3.0f%%", color ? "\033[0m" : "", 100 * share);
+}
+
+bool show_reading(void *user, uint64_t done, uint64_t all) {
+    enum { LEAST = 1 << 24 }; /* less is read in an instant */
+    reading *r = user;
+    if (!r->bar || all < LEAST || now() - r->drawn < 0.1) return true;
+    r->drawn = now();
+    heed_text line = {.c = NULL};
+    heed_text_add(&line, "\r\033[Kreading ");
+    add_bar(&line, done < all ? (double)done / (double)all : 1);
+    fputs(line.s ? line.s : "", stderr);
+    heed_text_free(&line);
+    r->p->line_open = true;
+    return true;
+}
+
+void end_reading(reading *r) {
+    if (r->p->line_open) fputs("\r\033[K", stderr);
+    r->p->line_open = false;
+}
+
+/* ---- memory ---- */
+
+json_t *memory_json(const heed_memory *m) {
+    json_t *ops = json_array();
+    for (int i = 0; i < m->op_count; i++)
+        json_array_append_new(ops,
+                              json_pack("{s:s, s:i, s:I, s:I}", "op",
+                                        m->ops[i].op ? m->ops[i].op : "inputs and others", "count",
+                                        m->ops[i].count, "forward", (json_int_t)m->ops[i].forward,
+                                        "backward", (json_int_t)m->ops[i].backward));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "before",
+                     (json_int_t)m->before, "weights", (json_int_t)m->weights, "gradients",
+                     (json_int_t)m->gradients, "optimizer", (json_int_t)m->optimizer, "step",
+                     (json_int_t)m->step, "other", (json_int_t)m->other, "evaluation",
+                     (json_int_t)m->evaluation, "total", (json_int_t)m->total, "ops", ops);
+}
+
+static void print_part(FILE *to, const char *name, size_t bytes, const heed_memory *m) {
+    fprintf(to, "%-26s %9.2f %6.1f\n", name, (double)bytes / 1048576,
+            100 * (double)bytes / (double)m->total);
+}
+
+static int by_bytes(const void *a, const void *b) {
+    const heed_memory_op *x = a, *y = b;
+    size_t left = x->forward + x->backward, right = y->forward + y->backward;
+    return (left < right) - (left > right);
+}
+
+void print_memory(FILE *to, const heed_memory *m) {
+    heed_memory sorted = *m;
+    qsort(sorted.ops, (size_t)sorted.op_count, sizeof *sorted.ops, by_bytes);
+    fprintf(to, "memory                            MB share%%  forward  backward\n");
+    print_part(to, "program and data", m->before, m);
+    print_part(to, "weights", m->weights, m);
+    print_part(to, "gradients", m->gradients, m);
+    print_part(to, "optimizer", m->optimizer, m);
+    print_part(to, "one step", m->step, m);
+    for (int i = 0; i < sorted.op_count; i++) {
+        const heed_memory_op *o = &sorted.ops[i];
+        char name[32];
+        snprintf(name, sizeof name, o->count > 1 ? "%s x %d" : "%s",
+                 o->op ? o->op : "inputs and others", o->count);
+        if (o->forward + o->backward < m->total / 2000) continue;
+        fprintf(to, "  %-24s %9.2f %6.1f %8.2f %9.2f\n", name,
+                (double)(o->forward + o->backward) / 1048576,
+                100 * (double)(o->forward + o->backward) / (double)m->total,
+                (double)o->forward / 1048576, (double)o->backward / 1048576);
+    }
+    if (m->other) print_part(to, "code, stacks, unused ends", m->other, m);
+    if (m->evaluation) print_part(to, "evaluation, beyond a step", m->evaluation, m);
+    print_part(to, "total", m->total, m);
+}
+
 /* ---- banner ---- */
 
-void banner_row(const char *label, const char *format, ...) {
+/* Prints a line of the banner: label, text. */
+static void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
+static void banner_row(const char *label, const char *format, ...) {
     enum { AT = 13 };
     char text[1024], shown[PLAIN];
     va_list list;
@@ -51,6 +142,263 @@ void banner_row(const char *label, const char *format, ...) {
     fprintf(stderr, "  %s%-*s%s%s\n", dim(), AT - 2, label, plain(), lines.s ? lines.s : "");
     heed_text_free(&lines);
 }
+
+static void banner_facts(const program *p, const heed_facts *k) {
+    for (size_t i = 0; i < k->count; i++) {
+        heed_text shown = {.c = NULL};
+        add_shown(p, k->list[i].text, &shown);
+        banner_row(k->list[i].label, "%s", shown.s ? shown.s : "");
+        heed_text_free(&shown);
+    }
+}
+
+/* ---- banner: choices, an epoch ---- */
+
+/* Appends the text with whole numbers as "4,000". */
+static void add_grouped(heed_text *out, const char *text) {
+    char n[32];
+    for (const char *s = text; *s;) {
+        size_t digits = strspn(s, "0123456789");
+        char before = s == text ? ' ' : s[-1], after = s[digits];
+        bool whole = digits > 0 && digits < 19 && before == ' ' && strchr(" ,:", after);
+        size_t length = digits ? digits : 1;
+        if (whole)
+            heed_text_add(out, "%s", heed_format_count(n, strtoull(s, NULL, 10)));
+        else
+            heed_text_put(out, s, length);
+        s += length;
+    }
+}
+
+const char *choice_text(const heed_choice *k, char text[CHOICE_TEXT]) {
+    heed_text shown = {.c = NULL};
+    add_grouped(&shown, k->what);
+    heed_text_put(&shown, ": ", 2);
+    add_grouped(&shown, k->why);
+    snprintf(text, CHOICE_TEXT, "%s", shown.s ? shown.s : k->what);
+    heed_text_free(&shown);
+    return text;
+}
+
+static void banner_choices(const heed_choices *k) {
+    char text[CHOICE_TEXT];
+    for (int i = 0; i < k->count; i++)
+        banner_row(i ? "" : "chosen", "%s", choice_text(&k->list[i], text));
+}
+
+json_t *choices_json(const heed_choices *k) {
+    json_t *list = json_array();
+    for (int i = 0; i < k->count; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s}", "settings", k->list[i].what, "reason", k->list[i].why));
+    return list;
+}
+
+/* "12 steps of 4 x 32 pairs" */
+static void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches) {
+    char n[32], batches[48] = "", block[32] = "";
+    bool full = heed_optimizer_named(heed_config_text(f, "optimizer"))->full_batch;
+    uint64_t each = full ? epoch_batches : (uint64_t)heed_config_int(f, "accumulate");
+    if (reads_pictures(m)) each = 1;
+    uint64_t steps = (epoch_batches + each - 1) / each;
+    if (each > 1) snprintf(batches, sizeof batches, "%s x ", heed_format_count(n, each));
+    if (reads_text(m))
+        snprintf(block, sizeof block, "x %lld ", (long long)heed_config_int(f, "block"));
+    banner_row("epoch", "%s step%s of %s%lld %s%s", heed_format_count(n, steps),
+               steps == 1 ? "" : "s", batches, (long long)heed_config_int(f, "batch"), block,
+               data_of(m)->items);
+}
+
+bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]) {
+    enum { FEW = 5000 };
+    size_t n = heed_data_count(d, -1);
+    char count[32];
+    *text = 0;
+    if (!reads_patches(m) || !names_pictures(m) || heed_config_int(f, "channels") != 3 ||
+        n >= FEW || *heed_config_text(f, "from"))
+        return false;
+    snprintf(
+        text, 256,
+        "%s pictures are few for attention over patches: a CNN (%s train cnn) often learns "
+        "more from them, but has no attention to show; to keep the attention, --from RUN starts "
+        "from a run on other pictures",
+        heed_format_count(count, n), program_name());
+    return true;
+}
+
+/* ---- banner: what is taken from a run ---- */
+
+/* Entries with one outcome and the same first part of their names, shown as one row. */
+typedef struct {
+    const heed_start_entry *first;
+    int count, low, high; /* of entries; of the numbers after the first part: -1: none */
+    bool numbered;        /* all have one */
+} group;
+
+enum { NAME = 64, WHAT = 32, OUTCOME = 160 };
+
+static bool is_grouped(heed_start_how how) {
+    return how == HEED_START_TAKEN || how == HEED_START_NEW || how == HEED_START_UNUSED;
+}
+
+static size_t part(const char *name) { return strcspn(name, "."); }
+
+static bool belongs(const group *g, const heed_start_entry *e) {
+    size_t n = part(e->name);
+    return is_grouped(e->how) && g->first->how == e->how && part(g->first->name) == n &&
+           strncmp(g->first->name, e->name, n) == 0;
+}
+
+/* Groups the entries in order; returns the number of groups. */
+static int make_groups(const heed_start *s, group *groups) {
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const heed_start_entry *e = &s->entries[i];
+        const char *rest = e->name + part(e->name);
+        int number = *rest && isdigit((unsigned char)rest[1]) ? atoi(rest + 1) : -1, at = 0;
+        while (at < count && !belongs(&groups[at], e)) at++;
+        if (at == count) groups[count++] = (group){e, 0, number, number, true};
+        group *g = &groups[at];
+        g->count++;
+        g->numbered = g->numbered && number >= 0;
+        if (number < g->low) g->low = number;
+        if (number > g->high) g->high = number;
+    }
+    return count;
+}
+
+/* "decoder.0-3.*", and "48 tensors"; or the name of one entry and its shape. */
+static void describe(const group *g, char name[NAME], char what[WHAT]) {
+    const heed_start_entry *e = g->first;
+    char number[32] = "";
+    if (g->count == 1) {
+        snprintf(name, NAME, "%s", e->name);
+        heed_shape_text(e->to ? e->to : e->from, what, WHAT);
+        return;
+    }
+    if (g->numbered && g->low < g->high) snprintf(number, sizeof number, ".%d-%d", g->low, g->high);
+    if (g->numbered && g->low == g->high) snprintf(number, sizeof number, ".%d", g->low);
+    snprintf(name, NAME, "%.*s%s.*", (int)part(e->name), e->name, number);
+    snprintf(what, WHAT, "%d tensors", g->count);
+}
+
+/* Rows that were matched: tokens, positions or classes. */
+static void describe_rows(const heed_start_entry *e, heed_row_kind rows, char outcome[OUTCOME]) {
+    int all = e->to->dims ? e->to->shape[0] : 1;
+    const char *what =
+        rows == HEED_ROWS_POSITIONS || rows == HEED_ROWS_GRID ? "positions" : "tokens";
+    if (rows == HEED_ROWS_CLASSES)
+        snprintf(outcome, OUTCOME, "taken, its rows in the order of the classes here");
+    else if (e->rows < all)
+        snprintf(outcome, OUTCOME, "%d %s taken, %d new", e->rows, what, all - e->rows);
+    else
+        snprintf(outcome, OUTCOME, "%d of its %d %s taken", all, e->from->shape[0], what);
+}
+
+static const char *why_unfit(const heed_start_entry *e, heed_row_kind to, heed_row_kind from) {
+    static const char *const of[] = {
+        [HEED_ROWS_UNITS] = "of units",
+        [HEED_ROWS_TOKENS] = "of tokens",
+        [HEED_ROWS_SOURCE] = "of the source's tokens",
+        [HEED_ROWS_POSITIONS] = "of positions",
+        [HEED_ROWS_GRID] = "of a grid",
+        [HEED_ROWS_CLASSES] = "of classes",
+    };
+    if (to != from) return of[from];
+    if (e->to->dims == 2 && e->from->dims == 2 && e->to->shape[1] != e->from->shape[1])
+        return "of another width";
+    if (to == HEED_ROWS_CLASSES) return "of other classes";
+    return to == HEED_ROWS_TOKENS ? "of other tokens" : "of another shape";
+}
+
+static void describe_outcome(const heed_report *r, const heed_start_entry *e,
+                             char outcome[OUTCOME]) {
+    static const char *const words[] = {[HEED_START_TAKEN] = "taken",
+                                        [HEED_START_NEW] = "new",
+                                        [HEED_START_UNUSED] = "only in the run, not used"};
+    const heed_entry *to = heed_store_find(r->store, e->name);
+    char shape[64];
+    if (e->how == HEED_START_MATCHED)
+        describe_rows(e, to->rows, outcome);
+    else if (e->how == HEED_START_RESIZED)
+        snprintf(outcome, OUTCOME, "interpolated from %s",
+                 heed_shape_text(e->from, shape, sizeof shape));
+    else if (e->how == HEED_START_UNFIT)
+        snprintf(outcome, OUTCOME, "new: the run's %s is %s",
+                 heed_shape_text(e->from, shape, sizeof shape),
+                 why_unfit(e, to->rows, heed_store_find(r->start->run->store, e->name)->rows));
+    else
+        snprintf(outcome, OUTCOME, "%s", words[e->how]);
+}
+
+/* The characters by which the run's vocabulary was extended: "é ü". */
+static void print_tokens(const progress *g, const heed_run *r) {
+    enum { SHOWN = 24 };
+    const heed_tokenizer *k = g->data->tokenizer, *run = r->tokenizer;
+    heed_text list = {.c = NULL};
+    int count = 0;
+    if (strcmp(heed_config_text(g->f, "tokenizer"), r->dir) != 0) return;
+    for (int i = 0; i < heed_vocab_size(k); i++) {
+        const char *token = heed_token_text(k, i);
+        if (heed_token_id(run, token) >= 0 || ++count > SHOWN) continue;
+        heed_text_add(&list, "%s%s", list.n ? " " : "", token);
+    }
+    if (count > SHOWN) heed_text_add(&list, " and %d more", count - SHOWN);
+    if (count) banner_row("", "its vocabulary is extended by %s", list.s ? list.s : "");
+    heed_text_free(&list);
+}
+
+static void print_groups(const heed_report *r, const group *groups, int count) {
+    enum { UNFIT = 6 };
+    char name[NAME], what[WHAT], outcome[OUTCOME];
+    int width[2] = {0}, unfit = 0;
+    for (int i = 0; i < count; i++) {
+        describe(&groups[i], name, what);
+        if ((int)strlen(name) > width[0]) width[0] = (int)strlen(name);
+        if ((int)strlen(what) > width[1]) width[1] = (int)strlen(what);
+    }
+    for (int i = 0; i < count; i++) {
+        if (groups[i].first->how == HEED_START_UNFIT && ++unfit > UNFIT) continue;
+        describe(&groups[i], name, what);
+        describe_outcome(r, groups[i].first, outcome);
+        banner_row("", "%-*s  %-*s  %s", width[0], name, width[1], what, outcome);
+    }
+    if (unfit > UNFIT)
+        banner_row("", "and %d more that do not fit; train.log in the run has all", unfit - UNFIT);
+}
+
+/* What was taken from the run that the training starts from. */
+static void banner_start(const progress *g, const heed_report *r) {
+    const heed_start *s = r->start;
+    char step[48] = "", n[32];
+    if (!s) return;
+    group *groups = calloc((size_t)s->count, sizeof *groups);
+    if (s->run->step >= 0)
+        snprintf(step, sizeof step, " of step %s", heed_format_count(n, (uint64_t)s->run->step));
+    banner_row("from", "%s: %s, best weights%s%s%s", s->run->dir, s->run->model->name, step,
+               g->taken.n ? "; of its settings: " : "", g->taken.n ? g->taken.s : "");
+    if (groups) print_groups(r, groups, make_groups(s, groups));
+    if (s->run->tokenizer && g->data->tokenizer) print_tokens(g, s->run);
+    free(groups);
+}
+
+/* The same as an object with a number for each outcome. */
+static json_t *start_json(const heed_start *s) {
+    static const char *const words[] = {
+        [HEED_START_TAKEN] = "taken",     [HEED_START_MATCHED] = "matched",
+        [HEED_START_RESIZED] = "resized", [HEED_START_NEW] = "new",
+        [HEED_START_UNFIT] = "unfit",     [HEED_START_UNUSED] = "unused",
+    };
+    json_t *o = json_pack("{s:o}", "run", json_text(s->run->dir));
+    for (int how = 0; how <= HEED_START_UNUSED; how++) {
+        int count = 0;
+        for (int i = 0; i < s->count; i++) count += (int)s->entries[i].how == how;
+        json_object_set_new(o, words[how], json_integer(count));
+    }
+    return o;
+}
+
+/* ---- banner: all ---- */
 
 /* The number of adapters, and the share of their numbers in the other parameters of the same part
  * of the model, as encoder or decoder. */

@@ -85,6 +85,18 @@ bool print_heatmap(heed_ctx *c, heed_heatmap map) {
     return ok;
 }
 
+bool draw_maps(const program *p, const heed_heatmap *maps, int count) {
+    const char *png = flag_text(p, "png"), *svg = flag_text(p, "svg");
+    return (!*png || heed_heatmaps_save(p->c, maps, count, HEED_PNG, png)) &&
+           (!*svg || heed_heatmaps_save(p->c, maps, count, HEED_SVG, svg));
+}
+
+bool draw_panels(const program *p, const heed_panels *all) {
+    const char *png = flag_text(p, "png"), *svg = flag_text(p, "svg");
+    return (!*png || heed_panels_save(p->c, all, HEED_PNG, png)) &&
+           (!*svg || heed_panels_save(p->c, all, HEED_SVG, svg));
+}
+
 bool print_record(heed_ctx *c, const heed_record *r) {
     heed_text text = {.c = c};
     bool ok = heed_record_json(r, true, &text) && heed_text_put(&text, "\n", 1);

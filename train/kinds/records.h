@@ -8,6 +8,10 @@
 heed_heatmap heatmap_of_map(const heed_record *r, const heed_record_map *m, const char *title);
 /* Prints a heat map, as wide as the terminal. */
 bool print_heatmap(heed_ctx *c, heed_heatmap map);
+/* Writes to the files of --png and --svg, of those that are given: heat maps side by side, each
+ * with its own scale, or panels. */
+bool draw_maps(const program *p, const heed_heatmap *maps, int count);
+bool draw_panels(const program *p, const heed_panels *all);
 /* Calls `open` for each run of a list, "runs/a,runs/b"; a folder whose name has a comma is one run.
  * False: an error, also for more than `most`. */
 bool each_run(program *p, const char *list, int most, bool (*open)(void *user, const char *dir),

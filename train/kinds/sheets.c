@@ -24,7 +24,7 @@ bool confusion_png(heed_ctx *c, const heed_scores *s, const char *path) {
                         .col_labels = d->labels,
                         .unit = unit,
                         .numbers = true};
-    bool ok = heed_heatmap_png(c, &map, path);
+    bool ok = heed_heatmaps_save(c, &map, 1, HEED_PNG, path);
     free(values);
     return ok;
 }
@@ -128,13 +128,13 @@ bool mistakes_png(heed_ctx *c, const heed_scores *s, int most, const char *path)
     char title[128];
     title_of(s, found, title);
     if (ok && found > 0)
-        ok = heed_sheet_png(c,
-                            &(heed_sheet){.title = title,
-                                          .count = found,
-                                          .columns = MISTAKES_IN_A_ROW,
-                                          .side = MISTAKE_SIDE,
-                                          .tiles = a.tiles},
-                            path);
+        ok = heed_sheet_save(c,
+                             &(heed_sheet){.title = title,
+                                           .count = found,
+                                           .columns = MISTAKES_IN_A_ROW,
+                                           .side = MISTAKE_SIDE,
+                                           .tiles = a.tiles},
+                             HEED_PNG, path);
     for (int i = 0; i < a.count; i++) heed_picture_free(&a.pictures[i]);
     free(places);
     free(a.tiles);
@@ -178,10 +178,13 @@ static bool draw_plane(heed_ctx *c, const heed_codes *k, const heed_images_info 
     if (ok && k->width > 2)
         snprintf(labels[0] + strlen(labels[0]), sizeof labels[0] - strlen(labels[0]),
                  ", %.0f %% of the variance in both", 100 * share);
-    heed_chart chart = {
-        .title = title, .x_label = labels[0], .y_label = labels[1], .series = series};
+    heed_chart chart = {.title = title,
+                        .x_label = labels[0],
+                        .y_label = labels[1],
+                        .series = series,
+                        .points = true};
     if (ok) chart.series_count = series_of(k, a, xy, xy + 2 * k->count, xy + 3 * k->count, series);
-    ok = ok && heed_scatter_png(c, &chart, 960, 800, path);
+    ok = ok && heed_charts_save(c, &chart, 1, 960, 800, HEED_PNG, path);
     free(series);
     free(xy);
     return ok;
@@ -270,15 +273,15 @@ bool rebuilt_png(heed_ctx *c, const rebuilt *k, const char *path) {
     }
     bool ok =
         tiles &&
-        heed_sheet_png(c,
-                       &(heed_sheet){.title = masked ? "picture, visible patches, reconstruction "
-                                                       "around them, difference"
-                                                     : "picture, reconstruction, difference",
-                                     .count = n,
-                                     .columns = k->count < ACROSS ? each : ACROSS * each,
-                                     .side = size < SIDE ? size * (SIDE / size) : SIDE,
-                                     .tiles = tiles},
-                       path);
+        heed_sheet_save(c,
+                        &(heed_sheet){.title = masked ? "picture, visible patches, reconstruction "
+                                                        "around them, difference"
+                                                      : "picture, reconstruction, difference",
+                                      .count = n,
+                                      .columns = k->count < ACROSS ? each : ACROSS * each,
+                                      .side = size < SIDE ? size * (SIDE / size) : SIDE,
+                                      .tiles = tiles},
+                        HEED_PNG, path);
     free(tiles);
     return ok;
 }
@@ -343,13 +346,13 @@ bool augmented_png(program *p, heed_images *k, const char *path) {
     bool ok = s && s->pixels;
     if (!ok) heed_fail(p->c, HEED_FAILED, "no memory for a sheet of pictures");
     for (int i = 0; ok && i < SAMPLES; i++) ok = add_sample(p, k, &a, i, s);
-    ok = ok && heed_sheet_png(p->c,
-                              &(heed_sheet){.title = title,
-                                            .count = s->count,
-                                            .columns = 2 * (VERSIONS + 1),
-                                            .side = v->size < 96 ? v->size * (96 / v->size) : 96,
-                                            .tiles = s->tiles},
-                              path);
+    ok = ok && heed_sheet_save(p->c,
+                               &(heed_sheet){.title = title,
+                                             .count = s->count,
+                                             .columns = 2 * (VERSIONS + 1),
+                                             .side = v->size < 96 ? v->size * (96 / v->size) : 96,
+                                             .tiles = s->tiles},
+                               HEED_PNG, path);
     if (s) free(s->pixels);
     free(s);
     return ok;

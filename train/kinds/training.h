@@ -18,13 +18,12 @@ typedef struct {
 typedef struct progress progress;
 
 /* ---- facts of the library (facts.c) ---- */
-/* Prints them; as rows of the banner; as an object. */
+/* Prints them; as an object. */
 void print_facts(program *p, const heed_facts *k);
-void banner_facts(const program *p, const heed_facts *k);
 json_t *facts_json(const heed_facts *k);
-/* Whether colour pictures are few for a model of patches; if so, writes a hint to text. (kind.c) */
+/* Whether colour pictures are few for a model of patches; if so, writes a hint to text. */
 bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char text[256]);
-/* ---- while a text is read (reading.c) ---- */
+/* ---- while a text is read (progress.c) ---- */
 
 typedef struct {
     program *p;
@@ -33,8 +32,6 @@ typedef struct {
 } reading;
 bool show_reading(void *user, uint64_t done, uint64_t all); /* a heed_progress; user: a reading */
 void end_reading(reading *r);
-/* Appends a bar of which a share is full, and the percentage. */
-void add_bar(heed_text *out, double share);
 
 /* ---- the display (progress.c) ---- */
 typedef enum { SHOW_BAR, SHOW_LINES, SHOW_JSON, SHOW_NOTHING } show_mode;
@@ -63,21 +60,11 @@ struct progress {
     double guessing;           /* the loss of guessing by frequency; 0: unknown */
 };
 show_mode show_mode_of(const char *name);
-/* Prints a line of the banner: label, text. */
-void banner_row(const char *label, const char *format, ...) HEED_PRINTF(2, 3);
-/* Prints the banner's rows on what was taken from a run, if the training starts from one; and the
- * same as an object with a number for each outcome. (start.c) */
-void banner_start(const progress *g, const heed_report *r);
-json_t *start_json(const heed_start *s);
 enum { CHOICE_TEXT = 400 };
-/* Writes "batch 8, steps 4,000: the reason" to text and returns it. (kind.c) */
+/* Writes "batch 8, steps 4,000: the reason" to text and returns it. */
 const char *choice_text(const heed_choice *k, char text[CHOICE_TEXT]);
-/* Prints the banner's rows on the settings chosen by the data; and the same as a list of {settings,
- * reason}. (kind.c) */
-void banner_choices(const heed_choices *k);
+/* The settings chosen by the data, as a list of {settings, reason}. */
 json_t *choices_json(const heed_choices *k);
-/* Prints the banner's row on the epoch: "12 steps of 4 x 32 pairs". (kind.c) */
-void banner_epoch(const heed_model *m, const heed_config *f, uint64_t epoch_batches);
 /* The callback of a training; user is a progress *. */
 void progress_report(void *user, const heed_report *r);
 /* Draws what loss.png lacks, which is drawn once a second at most. */
@@ -91,11 +78,9 @@ void warn_of_plateau(progress *g, const heed_report *r);
  * of inputs that it would copy (commands/estimate.c). */
 void estimate_training(program *p, const heed_train_args *args, size_t copied);
 
-/* Prints the memory that a training run takes, and returns it as an object. (memory.c) */
+/* Prints the memory that a training run takes, and returns it as an object. */
 void print_memory(FILE *to, const heed_memory *m);
 json_t *memory_json(const heed_memory *m);
-/* Prints the start of a text that may be long, in at most `columns`. (kind.c) */
-void print_start(const char *text, size_t n, int columns);
 /* Prints the settings that a training run would choose by the data, and the command of a training
  * run of m: the suggestion, and the settings given to data check. After that of the task, m may be
  * another one that a note recommends (commands/data.c). */

@@ -74,12 +74,11 @@
 
     const hex = (text) => text.match(/\w\w/g).map((x) => parseInt(x, 16));
     const colors = (texts) => texts.split(" ").map(hex);
-    const maps = {
-        viridis: colors("440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725"),
+    const maps = { /* besides viridis, of which the program gives its samples */
         cividis: colors("00204d 00336f 39486b 575c6d 707173 8a8779 a69d75 c4b56c e4cf5b ffea46"),
         grey: colors("141414 fafafa"),
     };
-    heed.palettes = Object.keys(maps);
+    heed.palettes = ["viridis", ...Object.keys(maps)];
     heed.between = (a, b, t) => a.map((x, i) => Math.round(x + (b[i] - x) * t));
     const along = (stops, t) => {
         const at = t * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
@@ -128,7 +127,8 @@
         heed.theme = theme;
         table = heed.once(
             tables, palette + heed.dark(),
-            () => Array.from({length: LEVELS + 1}, (_, i) => shade(maps[palette], i / LEVELS)));
+            () => Array.from({length: LEVELS + 1},
+                (_, i) => shade(maps[palette] ?? heed.data.viridis, i / LEVELS)));
     };
 
     /* ---- texts ---- */

@@ -169,7 +169,8 @@
     const writeSum = (list, n) => {
         const term = ([x, y], k) => heed.el("span", {
             class: x * (y ?? 1) === 0 ? "nothing" : "term",
-            text: y === undefined ? n(k ? Math.abs(x) : x) : `${n(x)}·${bracket(n(y))}`,
+            text: y === undefined ? n(k ? Math.abs(x) : x)
+                                  : `${k ? bracket(n(x)) : n(x)}·${bracket(n(y))}`,
         });
         const sign = ([x, y]) => (y === undefined && x < 0 ? " − " : " + ");
         const words = list.slice(0, MOST).flatMap((t, k) => [k ? sign(t) : "", term(t, k)]);
