@@ -32,8 +32,7 @@ static const heed_optimizer adagrad = {.name = "adagrad",
                                        .slots = {"v"},
                                        .settings = settings,
                                        .update = update,
-                                       .cases = cases,
-                                       .elementwise = true};
+                                       .cases = cases};
 
 int main(void) {
     heed_options options = {.seed = 1};

@@ -30,6 +30,16 @@ void test_close(heed_ctx *c, const char *file, int line);
     }                                                                                              \
     static void test_##id(void)
 
+/* A test in a context that is opened before it, and closed after it. */
+#define TEST_IN(id, opened)                                                                        \
+    static void test_in_##id(heed_ctx *c);                                                         \
+    TEST(id) {                                                                                     \
+        heed_ctx *c = opened;                                                                      \
+        test_in_##id(c);                                                                           \
+        CLOSE(c);                                                                                  \
+    }                                                                                              \
+    static void test_in_##id(heed_ctx *c)
+
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) test_fail(__FILE__, __LINE__, "%s", #condition);                         \

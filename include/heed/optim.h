@@ -58,6 +58,9 @@ extern const heed_optimizer heed_adam;
 extern const heed_optimizer heed_adamw; /* x -= lr decay x, then adam with g instead of d */
 /* x -= lr (sign(b1 m + (1-b1) g) + decay x); m = b2 m + (1-b2) g */
 extern const heed_optimizer heed_lion;
+/* of matrices between hidden units: m = mu m + g; x -= lr (0.2 sqrt(max(rows, columns)) O + decay
+ * x), O = U V', approximately, of g + mu m = U S V'; of all else: adamw */
+extern const heed_optimizer heed_muon;
 
 /* ---- the definition of an optimizer ---- */
 
@@ -75,10 +78,13 @@ typedef struct {
 /* The inputs to the update of one parameter other than its value, gradient and slots. */
 typedef struct {
     const heed_optim_args *args;
-    int64_t step;          /* 1 in the first update of this parameter */
-    heed_real lr, decay;   /* of this parameter at this step; decay is 0 if none applies */
-    heed_real grad_scale;  /* the gradient is grad_scale g: clipping, accumulated micro-batches */
-    const heed_kernels *k; /* the library's kernels; opaque outside it */
+    int64_t step;            /* 1 in the first update of this parameter */
+    heed_real lr, decay;     /* of this parameter at this step; decay is 0 if none applies */
+    heed_real grad_scale;    /* the gradient is grad_scale g: clipping, accumulated micro-batches */
+    const heed_entry *entry; /* the parameter: its name, shape and what its rows stand for */
+    int rows, columns;       /* of a matrix that is updated whole; else 0 */
+    heed_real *scratch;      /* as many elements as the optimizer's scratch returns; else NULL */
+    const heed_kernels *k;   /* the library's kernels; opaque outside it */
 } heed_optim_update;
 
 /* What heed_optim_check runs: ten updates (t = 0 to 9) of w (2,3) = 0.5 -1 0.25 2 0 -0.75, which
@@ -96,14 +102,19 @@ struct heed_optimizer {
     const char *slots[HEED_OPTIM_SLOTS]; /* names ("m", "v"); each has its parameter's shape and
                                             starts at 0 */
     const heed_optim_setting *settings;
-    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements: those
-       of a parameter, or consecutive ones of it if elementwise is set. */
+    /* Updates x from the gradient g and sets g to 0 in one pass. All arrays have n elements,
+       consecutive ones of a parameter, and each element of x depends only on those of g and slots
+       at its index; or those of a matrix that is updated whole. Several threads call it at the same
+       time for different elements and matrices. */
     void (*update)(const heed_optim_update *u, heed_real *x, heed_real *g, heed_real *const *slots,
                    size_t n);
     const heed_optim_case *cases;
-    bool elementwise; /* each element of x depends only on those of g and slots at its index: parts
-                         of a parameter may be updated by several threads at the same time */
-    bool full_batch;  /* training computes every update from all training data */
+    bool full_batch; /* training computes every update from all training data */
+    /* Optional: whether the matrices of a parameter are updated whole. These are its named ranges
+       of rows (queries, keys, values), or all its rows; their columns are its other dims. */
+    bool (*whole)(const heed_entry *e);
+    size_t (*scratch)(int rows, int columns); /* optional: elements of u->scratch for a matrix */
+    int (*slot_count)(const heed_entry *e);   /* optional: how many of the slots a parameter has */
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */

@@ -15,7 +15,7 @@ from . import operators
 from .layers import (Attention, BatchNorm, Block, Conv, DecoderBlock, Dropout, Embedding, FeedForward, Linear, Norm, Position, RNN)
 from .lesson import Lesson
 from .net import Net, Tensor, View
-from .optim import Adam, AdamW, Lion, Momentum, Nesterov, Optimizer, RMSprop, Schedule, SGD
+from .optim import Adam, AdamW, Lion, Momentum, Muon, Nesterov, Optimizer, RMSprop, Schedule, SGD
 from .record import Axis, Map, Page, Record, RecordBlock, read
 from .run import Run, import_, open_ as open
 from .training import Report, Training, resume, settings, train
@@ -23,6 +23,6 @@ from .training import Report, Training, resume, settings, train
 __all__ = [
     "train", "resume", "settings", "open", "import_", "read", "Run", "Training", "Report", "Record", "RecordBlock", "Axis", "Map", "Page", "Lesson",
     "Net", "Tensor", "View", "Linear", "Embedding", "Position", "Norm", "BatchNorm", "Dropout", "Conv", "Attention", "FeedForward", "Block",
-    "DecoderBlock", "RNN", "Optimizer", "AdamW", "Adam", "Lion", "SGD", "Momentum", "Nesterov", "RMSprop", "Schedule",
+    "DecoderBlock", "RNN", "Optimizer", "AdamW", "Adam", "Muon", "Lion", "SGD", "Momentum", "Nesterov", "RMSprop", "Schedule",
     "Error", "UsageError", "DataError", "DivergedError", "FailedError", *_ops.__all__]
 __version__ = "0.1.0"

@@ -1,4 +1,5 @@
 """Optimizers, clipping and schedules of the learning rate."""
+import ctypes
 import math
 from ctypes import byref
 
@@ -6,19 +7,35 @@ from . import _c
 from ._library import DivergedError, Owner, UsageError, check_range, choice, filled, lib, text, text_bytes
 
 
+def settings_of(rule):
+    """The settings of the optimizer at an address."""
+    setting = _c.heed_optimizer.from_address(rule).settings
+    while (found := _c.heed_optim_setting.from_address(setting)).name:
+        yield found
+        setting += ctypes.sizeof(_c.heed_optim_setting)
+
+
 class Optimizer(Owner):
-    """An optimizer by its name (adamw, adam, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
-    beta1, beta2, eps; an optimizer refuses those that it does not use. Defaults are PyTorch's where it has the optimizer."""
+    """An optimizer by its name (adamw, adam, muon, lion, sgd, momentum, nesterov, rmsprop, gd). Settings: lr, decay, momentum, alpha,
+    beta1, beta2, eps, muon_momentum, muon_iterations; an optimizer refuses those that it does not use. Defaults are PyTorch's where it has the optimizer."""
 
     def __init__(self, net, name, **settings):
         rule = lib.heed_optimizer_named(text_bytes(name, "name"))
         if not rule:
             raise UsageError(f'"{name}" is not the name of an optimizer')
-        args = lib.heed_optim_defaults(rule)
+        args, fields = lib.heed_optim_defaults(rule), dict(_c.heed_optim_args._fields_)
+        extra = {}  # settings that this optimizer alone has
+        for setting in settings_of(rule):
+            if setting.at >= _c.heed_optim_args.extra.offset:
+                extra[text(setting.name).replace("-", "_")] = (setting.at - _c.heed_optim_args.extra.offset) // ctypes.sizeof(ctypes.c_float)
         for key, value in settings.items():
-            if key not in dict(_c.heed_optim_args._fields_):
+            value = check_range(key, value, -math.inf, math.inf, float)
+            if key in extra:
+                args.extra[extra[key]] = value
+            elif key in fields:
+                setattr(args, key, value)
+            else:
                 raise TypeError(f"{key!r} is not a setting of an optimizer")
-            setattr(args, key, check_range(key, value, -math.inf, math.inf, float))
         self.net, self.name = net, name
         self.pointer = net.context.made(lib.heed_optim_new(net.store, rule, byref(args)), name)
 
@@ -55,7 +72,7 @@ def named(name):
     return make
 
 
-SGD, Momentum, Nesterov, RMSprop, Adam, AdamW, Lion = map(named, ("sgd", "momentum", "nesterov", "rmsprop", "adam", "adamw", "lion"))
+SGD, Momentum, Nesterov, RMSprop, Adam, AdamW, Muon, Lion = map(named, ("sgd", "momentum", "nesterov", "rmsprop", "adam", "adamw", "muon", "lion"))
 
 
 class Schedule:

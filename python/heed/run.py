@@ -22,8 +22,11 @@ MODELS = ctypes.addressof(lib.variable(c_void_p, "heed_models"))
 
 
 def kind_of(model):
-    """The kind of data of the model at an address."""
-    return _c.heed_data_kind.from_address(lib.heed_model_data(model))
+    """The kind of data of the model at an address: whether inputs are pictures or lines of text, and whether a table can hold them."""
+    kind = _c.heed_data_kind.from_address(lib.heed_model_data(model))
+    kind.pictures, kind.tables = bool(kind.images), bool(kind.options and lib.heed_option_find(kind.options, b"columns"))
+    kind.lines = bool(kind.open) and not kind.pictures
+    return kind
 
 
 def models():

@@ -353,7 +353,8 @@ static int64_t largest_step(const heed_training *t) {
     enum { WINDOW = 64 };
     const heed_model *m = t->net.model;
     int64_t step = t->state.step, largest = step;
-    bool varies = !m->batch && t->data && t->data->tokenizer && !t->data->kind->images;
+    const heed_data *d = t->data; /* opened by a caller, it may have no kind */
+    bool varies = !m->batch && d && d->tokenizer && !(d->kind && d->kind->images);
     double most = 0;
     for (int64_t i = step; varies && !t->set.full_batch && i < step + WINDOW; i++) {
         heed_batch b = {0};

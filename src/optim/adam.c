@@ -46,5 +46,4 @@ const heed_optimizer heed_adam = {.name = "adam",
                                   .slots = {"m", "v"},
                                   .settings = settings,
                                   .update = update,
-                                  .elementwise = true,
                                   .cases = cases};

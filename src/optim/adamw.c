@@ -28,5 +28,4 @@ const heed_optimizer heed_adamw = {.name = "adamw",
                                    .slots = {"m", "v"},
                                    .settings = settings,
                                    .update = update,
-                                   .elementwise = true,
                                    .cases = cases};

@@ -6,6 +6,5 @@ const heed_optimizer heed_gd = {.name = "gd",
                                 .prefix = "sgd",
                                 .settings = heed__sgd_settings,
                                 .update = heed__sgd_update,
-                                .elementwise = true,
                                 .cases = heed__sgd_cases,
                                 .full_batch = true};

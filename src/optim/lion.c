@@ -41,5 +41,4 @@ const heed_optimizer heed_lion = {.name = "lion",
                                   .slots = {"m"},
                                   .settings = settings,
                                   .update = update,
-                                  .elementwise = true,
                                   .cases = cases};

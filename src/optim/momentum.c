@@ -44,5 +44,4 @@ const heed_optimizer heed_momentum = {.name = "momentum",
                                       .slots = {"v"},
                                       .settings = heed__momentum_settings,
                                       .update = update,
-                                      .elementwise = true,
                                       .cases = cases};

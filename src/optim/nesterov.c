@@ -19,5 +19,4 @@ const heed_optimizer heed_nesterov = {.name = "nesterov",
                                       .slots = {"v"},
                                       .settings = heed__momentum_settings,
                                       .update = update,
-                                      .elementwise = true,
                                       .cases = cases};

@@ -10,7 +10,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- settings ---- */
@@ -105,6 +107,14 @@ typedef struct {
     double squares;
 } cut;
 
+/* A matrix that is updated whole: rows of an entry from the element `from`. */
+typedef struct {
+    int entry;
+    size_t from;
+    int rows, columns;
+    double work; /* in floating-point operations, approximately */
+} matrix;
+
 enum { ROUND = 1 << 24 };
 
 struct heed_optim {
@@ -120,6 +130,10 @@ struct heed_optim {
     int entries;
     cut *pieces; /* of all entries, in order */
     size_t piece_count;
+    matrix *matrices; /* those with the most work come first */
+    int matrix_count;
+    heed_real *scratch; /* scratch_size elements for each thread; NULL: none */
+    size_t scratch_size;
     heed_real grad_scale; /* for the next step, set by heed_clip */
     bool finite;          /* heed_clip found all gradients finite */
 };
@@ -141,6 +155,8 @@ static void destroy(heed__owned *object) {
     heed__store_release(&o->slots);
     heed__free(o->of);
     heed__free(o->pieces);
+    heed__free(o->matrices);
+    heed__free(o->scratch);
     heed__free(o);
 }
 
@@ -176,7 +192,8 @@ static bool make_slots(heed_optim *o) {
     for (int i = 0; i < o->entries && !heed__stopped(o->c); i++) {
         const heed_entry *e = heed_store_at(o->params.store, i);
         if (!e->trained && !e->thaw) continue;
-        for (int j = 0; j < HEED_OPTIM_SLOTS && r->slots[j]; j++)
+        int slots = r->slot_count ? r->slot_count(e) : HEED_OPTIM_SLOTS;
+        for (int j = 0; j < slots && j < HEED_OPTIM_SLOTS && r->slots[j]; j++)
             o->of[i].at[j] = slot(s, prefix, r->slots[j], e->name, e->tensor);
         o->of[i].missed = optional_slot(s, prefix, "missed", e->name);
     }
@@ -203,6 +220,60 @@ static bool make_pieces(heed_optim *o) {
     return o->pieces != NULL;
 }
 
+static bool is_whole(const heed_optim *o, int entry) {
+    return o->optimizer->whole && o->optimizer->whole(heed_store_at(o->params.store, entry));
+}
+
+static int by_work(const void *a, const void *b) {
+    const matrix *x = a, *y = b;
+    if (x->work != y->work) return x->work < y->work ? 1 : -1;
+    return x->entry != y->entry ? (x->entry > y->entry) - (x->entry < y->entry)
+                                : (x->from > y->from) - (x->from < y->from);
+}
+
+/* Lists the matrices of an entry: its named ranges, and the rows between them. */
+static void list_matrices(heed_optim *o, int entry, matrix *out) {
+    const heed_entry *e = heed_store_at(o->params.store, entry);
+    int all = e->tensor->shape[0], columns = (int)(e->tensor->size / (size_t)all);
+    for (int row = 0, end; row < all; row = end) {
+        end = all;
+        for (int i = 0; i < HEED_RANGES && e->ranges[i].count; i++) {
+            int from = e->ranges[i].from, to = from + e->ranges[i].count;
+            if (from > row && from < end) end = from;
+            if (from <= row && to > row && to < end) end = to;
+        }
+        double least = end - row < columns ? end - row : columns;
+        matrix m = {.entry = entry,
+                    .from = (size_t)row * (size_t)columns,
+                    .rows = end - row,
+                    .columns = columns,
+                    .work = 20 * least * (double)(end - row) * columns};
+        if (out) out[o->matrix_count] = m;
+        o->matrix_count++;
+    }
+}
+
+static bool make_matrices(heed_optim *o) {
+    const heed_optimizer *r = o->optimizer;
+    for (int i = 0; r->whole && i < o->entries; i++)
+        if (is_whole(o, i)) list_matrices(o, i, NULL);
+    if (!o->matrix_count) return true;
+    o->matrices = heed__alloc_array(o->c, (size_t)o->matrix_count, sizeof *o->matrices);
+    if (!o->matrices) return false;
+    o->matrix_count = 0;
+    for (int i = 0; i < o->entries; i++)
+        if (is_whole(o, i)) list_matrices(o, i, o->matrices);
+    qsort(o->matrices, (size_t)o->matrix_count, sizeof *o->matrices, by_work);
+    for (int i = 0; r->scratch && i < o->matrix_count; i++) {
+        size_t n = r->scratch(o->matrices[i].rows, o->matrices[i].columns);
+        if (n > o->scratch_size) o->scratch_size = n;
+    }
+    if (!o->scratch_size) return true;
+    size_t threads = (size_t)heed_threads(o->c);
+    o->scratch = heed__alloc_array(o->c, threads * o->scratch_size, sizeof *o->scratch);
+    return o->scratch != NULL;
+}
+
 heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_optim_args *args) {
     heed_ctx *c = heed_store_ctx(s);
     heed_optim_args a = args ? *args : heed_optim_defaults(r);
@@ -214,7 +285,7 @@ heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_op
     heed__store_refer(&o->params, s);
     heed_store *slots = heed_store_new(c);
     if (slots) heed__store_refer(&o->slots, slots);
-    if (slots && make_slots(o) && make_pieces(o)) return o;
+    if (slots && make_slots(o) && make_pieces(o) && make_matrices(o)) return o;
     heed_optim_free(o);
     return NULL;
 }
@@ -296,52 +367,73 @@ static double entry_squares(const heed_optim *o, int entry, size_t *piece) {
     return sum;
 }
 
-/* An update; k: the kernels of the calling thread. */
 typedef struct {
     const heed_optim *o;
-    const heed_kernels *k;
     heed_real lr;
+    atomic_int *next; /* matrix that no thread has begun */
 } pass;
 
-static void update_elements(const pass *a, int i, size_t from, size_t to) {
+/* Updates n elements of entry i from the one at `from`. u: its members that depend on the part. */
+static void update_elements(const pass *a, int i, size_t from, size_t n, heed_optim_update u) {
     const heed_optim *o = a->o;
     const heed_entry *e = heed_store_at(o->params.store, i);
     heed_real *slots[HEED_OPTIM_SLOTS] = {NULL};
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++)
         slots[j] = o->of[i].at[j]->x + from;
-    o->optimizer->update(&(heed_optim_update){.args = &o->args,
-                                              .step = updates_of(o, i),
-                                              .lr = a->lr * e->lr_scale,
-                                              .decay = e->decay ? o->args.decay : 0,
-                                              .grad_scale = o->grad_scale,
-                                              .k = a->k},
-                         e->tensor->x + from, e->tensor->g + from, slots, to - from);
+    u.args = &o->args;
+    u.step = updates_of(o, i);
+    u.lr = a->lr * e->lr_scale;
+    u.decay = e->decay ? o->args.decay : 0;
+    u.grad_scale = o->grad_scale;
+    u.entry = e;
+    o->optimizer->update(&u, e->tensor->x + from, e->tensor->g + from, slots, n);
 }
 
 /* Consecutive pieces of one entry are updated in one call. */
 static void update_part(const void *job, size_t from, size_t to, int thread) {
     const pass *a = job;
     const cut *p = a->o->pieces;
+    heed__alone alone = heed__alone_of(heed__kernels_of(a->o->c), NULL);
     (void)thread;
     for (size_t i = from; i < to;) {
         size_t first = i++;
         while (i < to && p[i].entry == p[first].entry) i++;
-        if (has_gradient(entry_of(a->o, first)))
-            update_elements(a, p[first].entry, p[first].from, p[i - 1].to);
+        if (has_gradient(entry_of(a->o, first)) && !is_whole(a->o, p[first].entry))
+            update_elements(a, p[first].entry, p[first].from, p[i - 1].to - p[first].from,
+                            (heed_optim_update){.k = &alone.k});
+    }
+}
+
+/* Each thread takes the next matrix, whatever its range: no result depends on the thread. */
+static void update_matrices(const void *job, size_t from, size_t to, int thread) {
+    const pass *a = job;
+    const heed_optim *o = a->o;
+    const heed_kernels *k = heed__kernels_of(o->c);
+    heed__alone alone = heed__alone_of(k, k->profile ? &k->profile->stretches[thread].flops : NULL);
+    (void)from;
+    (void)to;
+    for (int i; (i = atomic_fetch_add(a->next, 1)) < o->matrix_count;) {
+        const matrix *m = &o->matrices[i];
+        if (has_gradient(heed_store_at(o->params.store, m->entry)))
+            update_elements(
+                a, m->entry, m->from, (size_t)m->rows * (size_t)m->columns,
+                (heed_optim_update){
+                    .rows = m->rows,
+                    .columns = m->columns,
+                    .scratch = o->scratch ? o->scratch + (size_t)thread * o->scratch_size : NULL,
+                    .k = &alone.k});
     }
 }
 
 static void update_all(heed_optim *o, heed_real lr) {
-    heed__alone alone = heed__alone_of(heed__kernels_of(o->c), NULL);
-    pass a = {o, heed__kernels_of(o->c), lr};
-    if (!o->optimizer->elementwise) {
-        for (size_t i = 0; i < o->piece_count; i++)
-            if (o->pieces[i].from == 0 && has_gradient(entry_of(o, i)))
-                update_elements(&a, o->pieces[i].entry, 0, entry_of(o, i)->tensor->size);
-        return;
-    }
-    a.k = &alone.k;
+    const heed_kernels *k = heed__kernels_of(o->c);
+    atomic_int next;
+    double work = 0;
+    pass a = {o, lr, &next};
+    atomic_init(&next, 0);
     share(o, 10, update_part, &a);
+    for (int i = 0; i < o->matrix_count; i++) work += o->matrices[i].work;
+    if (o->matrix_count) heed__share(k, (size_t)k->threads, work, update_matrices, &a);
 }
 
 /* ---- the norm of the gradients, and clipping. Pascanu et al. 2013, alg. 1 ---- */

@@ -37,5 +37,4 @@ const heed_optimizer heed_rmsprop = {
     .slots = {"v"},
     .settings = settings,
     .update = update,
-    .elementwise = true,
     .cases = cases};

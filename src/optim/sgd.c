@@ -27,5 +27,4 @@ const heed_optimizer heed_sgd = {.name = "sgd",
                                  .help = "x -= lr g",
                                  .settings = heed__sgd_settings,
                                  .update = heed__sgd_update,
-                                 .elementwise = true,
                                  .cases = heed__sgd_cases};

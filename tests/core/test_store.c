@@ -4,8 +4,7 @@
 
 static const int two[] = {2};
 
-TEST(store_rows_are_of_a_known_kind) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(store_rows_are_of_a_known_kind, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     heed_param(s, "w", "zero", 1, two);
     CHECK(heed_set_rows(s, "w", HEED_ROWS_CLASSES) == 1);
@@ -14,12 +13,10 @@ TEST(store_rows_are_of_a_known_kind) {
     CHECK_HAS(heed_ctx_error(c), "found 99");
     heed_clear(c);
     CHECK(heed_store_at(s, 0)->rows == HEED_ROWS_CLASSES);
-    CLOSE(c);
 }
 
 /* Nothing is made while the context is in error, and all goes on where it was afterwards. */
-TEST(store_scope_of_any_length_is_whole_or_an_error) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(store_scope_of_any_length_is_whole_or_an_error, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     char name[300];
     memset(name, 'x', sizeof name);
@@ -28,11 +25,9 @@ TEST(store_scope_of_any_length_is_whole_or_an_error) {
     CHECK(!heed_scope(s, "%s", name));
     CHECK_HAS(heed_ctx_error(c), "scope is too long");
     heed_clear(c);
-    CLOSE(c);
 }
 
-TEST(store_makes_nothing_after_an_error) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(store_makes_nothing_after_an_error, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     CHECK_TEXT(heed_scope(s, "outer"), "outer");
     heed_fail(c, HEED_DATA, "first");
@@ -44,7 +39,6 @@ TEST(store_makes_nothing_after_an_error) {
     const heed_tensor *w = heed_param(s, "w", "zero", 1, two);
     CHECK(w && heed_store_count(s) == 1);
     if (w) CHECK_TEXT(w->name, "outer.w");
-    CLOSE(c);
 }
 
 /* ---- values that are not drawn ---- */
@@ -60,8 +54,7 @@ static bool drawn_as(const heed_store *s, const heed_store *from, const char *na
 }
 
 /* Later they have the bits that they would have had at once. Constants are set at once. */
-TEST(store_draws_expected_values_only_when_asked) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(store_draws_expected_values_only_when_asked, heed_open(&(heed_options){.seed = 3})) {
     heed_store *plain = heed_store_new(c), *s = heed_store_new(c);
     static const char *const names[] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++) weight(plain, names[i]);
@@ -77,12 +70,10 @@ TEST(store_draws_expected_values_only_when_asked) {
     CHECK(heed_store_find(s, "a")->undrawn);
     heed_store_find(s, "b")->tensor->x[0] = 7;
     CHECK(heed__store_draw_all(s) && drawn_as(s, plain, "a") && !drawn_as(s, plain, "b"));
-    CLOSE(c);
 }
 
 /* Of a run: entries of the same shape whose rows are units. */
-TEST(store_expects_what_another_one_has) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(store_expects_what_another_one_has, heed_open(&(heed_options){.seed = 3})) {
     heed_store *from = heed_store_new(c), *s = heed_store_new(c);
     weight(from, "same");
     weight(from, "tokens");
@@ -97,12 +88,10 @@ TEST(store_expects_what_another_one_has) {
     CHECK(!heed_store_find(s, "wide")->undrawn && !heed_store_find(s, "new")->undrawn);
     heed__store_set(heed_store_find(s, "same"), heed_store_find(from, "same")->tensor);
     CHECK(drawn_as(s, from, "same"));
-    CLOSE(c);
 }
 
 /* Layers open and close their scopes also after an error, which must not close the caller's. */
-TEST(store_scopes_stay_open_after_a_layer_failed) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(store_scopes_stay_open_after_a_layer_failed, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     heed_block b;
     heed_scope(s, "outer");
@@ -113,5 +102,4 @@ TEST(store_scopes_stay_open_after_a_layer_failed) {
     CHECK_TEXT(w->name, "outer.w");
     heed_unscope(s);
     CHECK_TEXT(heed_param(s, "v", "zero", 1, two)->name, "v");
-    CLOSE(c);
 }

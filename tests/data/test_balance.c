@@ -28,8 +28,7 @@ static heed_pairs *open_texts(heed_ctx *c, heed_pair_kind kind, const char *rare
     return k;
 }
 
-TEST(balanced_texts_have_weights_of_mean_1) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(balanced_texts_have_weights_of_mean_1, heed_open(NULL)) {
     heed_pairs *k = open_texts(c, HEED_CLASSES, "no\tthat was bad", "yes\tgood");
     heed_batch b, half[2];
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
@@ -47,11 +46,9 @@ TEST(balanced_texts_have_weights_of_mean_1) {
                               &half[i]));
     CHECK(close_to(half[0].label_weight + half[1].label_weight, b.label_weight));
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4, .val = true}, &b) && !b.class_weights);
-    CLOSE(c);
 }
 
-TEST(balanced_tags_count_words) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(balanced_tags_count_words, heed_open(NULL)) {
     heed_pairs *k = open_texts(c, HEED_TAGS, "the cat ran\tO N O", "it ran off\tO O O");
     CHECK(heed_pairs_count(k, 0) == RARE && heed_pairs_count(k, 1) == 2 * RARE + 3 * COMMON);
     const heed_real *w = heed_pairs_balance(k);
@@ -63,11 +60,9 @@ TEST(balanced_tags_count_words) {
     for (int i = 0; i < b.rows * b.src_len; i++)
         if (b.labels[i] >= 0) sum += (double)w[b.labels[i]];
     CHECK(close_to(sum, b.label_weight));
-    CLOSE(c);
 }
 
-TEST(balanced_pictures_have_weights_of_mean_1) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(balanced_pictures_have_weights_of_mean_1, heed_open(NULL)) {
     put_class("set/train/a", 6, 0);
     put_class("set/train/b", 2, 50);
     put_class("set/val/a", 1, 90);
@@ -82,7 +77,6 @@ TEST(balanced_pictures_have_weights_of_mean_1) {
     for (int i = 0; i < b.rows; i++) sum += (double)w[b.labels[i]];
     CHECK(close_to(sum, b.label_weight));
     CHECK(heed_image_batch(k, (heed_batch_at){.rows = 2, .val = true}, &b) && !b.class_weights);
-    CLOSE(c);
 }
 
 TEST(balance_needs_labels) {

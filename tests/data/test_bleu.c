@@ -28,8 +28,7 @@ static const pair pairs[] = {
     {"it's state-of-the-art", "it's state - of - the - art", {1, 0, 0, 0}, 2, 8, 0},
 };
 
-TEST(bleu_counts_as_sacrebleu) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(bleu_counts_as_sacrebleu, heed_open(NULL)) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const pair *p = &pairs[i];
         heed_bleu b = {0};
@@ -41,11 +40,10 @@ TEST(bleu_counts_as_sacrebleu) {
             CHECK(b.total[n - 1] == (p->length < n ? 0 : p->length - n + 1));
         CHECK_CLOSE(heed_bleu_of(&b), p->score, 1e-7);
     }
-    CLOSE(c);
 }
 
 /* The counts and scores of sacreBLEU 2.6 with --tokenize zh and char. */
-TEST(bleu_divides_texts_without_spaces) {
+TEST_IN(bleu_divides_texts_without_spaces, heed_open(NULL)) {
     static const struct {
         heed_bleu_tokens tokens;
         const char *hypothesis, *reference;
@@ -65,7 +63,6 @@ TEST(bleu_divides_texts_without_spaces) {
         {HEED_BLEU_CHAR, "ab c d", "ab cd", {4, 3, 2, 1}, 4, 100},
         {HEED_BLEU_13A, "我爱你。", "我爱你。", {1, 0, 0, 0}, 1, 0},
     };
-    heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_bleu b = {.tokens = cases[i].tokens};
         CHECK(heed_bleu_add(c, &b, cases[i].hypothesis, cases[i].reference));
@@ -73,7 +70,6 @@ TEST(bleu_divides_texts_without_spaces) {
         CHECK(b.length == cases[i].length);
         CHECK_CLOSE(heed_bleu_of(&b), cases[i].score, 1e-7);
     }
-    CLOSE(c);
 }
 
 TEST(bleu_tokens_suit_the_references) {
@@ -104,22 +100,19 @@ TEST(bleu_tokens_suit_the_references) {
     heed_bleu_read(&b, NULL, 1);
 }
 
-TEST(bleu_adds_up_over_a_corpus) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(bleu_adds_up_over_a_corpus, heed_open(NULL)) {
     heed_bleu b = {0};
     for (size_t i = 0; i < 2; i++)
         CHECK(heed_bleu_add(c, &b, pairs[i].hypothesis, pairs[i].reference));
     CHECK_CLOSE(heed_bleu_of(&b), 26.269098944, 1e-7);
     CHECK(!heed_bleu_add(c, NULL, "a", "b") && !heed_bleu_add(c, &b, NULL, "b"));
     CHECK(heed_bleu_of(NULL) == 0 && heed_bleu_of(&(heed_bleu){0}) == 0);
-    CLOSE(c);
 }
 
 /* Papineni et al. 2002, example 1, candidate 1: 17 of its 18 words and 10 of its 17 pairs of words
  * are in a reference; of the lengths 16, 18 and 16 the closest is 18. Example 2: "the" counts as
  * often as in one reference. */
-TEST(bleu_clips_by_the_best_of_several_references) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(bleu_clips_by_the_best_of_several_references, heed_open(NULL)) {
     const char *references[] = {"It is a guide to action that ensures that the military will "
                                 "forever heed Party commands",
                                 "It is the guiding principle which guarantees the military forces "
@@ -137,5 +130,4 @@ TEST(bleu_clips_by_the_best_of_several_references) {
     b = (heed_bleu){.length = 0};
     CHECK(heed_bleu_add_best(c, &b, "the the the the the the the", cats, 2));
     CHECK(b.match[0] == 2 && b.total[0] == 7 && b.reference == 7);
-    CLOSE(c);
 }

@@ -43,8 +43,7 @@ static heed_captions *open_lines(heed_ctx *c, const char *lines, const char *val
 /* The token of a row: its first word. */
 static int32_t word_of(const heed_batch *b, int row) { return b->labels[row * b->len]; }
 
-TEST(captions_batch_joins_pictures_and_words) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(captions_batch_joins_pictures_and_words, heed_open(&(heed_options){.seed = 3})) {
     put_pictures(4);
     heed_captions *k = open_lines(c,
                                   "file\tcaption\n0.png\tzero\n1.png\tone thing here\n"
@@ -75,11 +74,9 @@ TEST(captions_batch_joins_pictures_and_words) {
     }
     CHECK(seen[0] == 1 && seen[1] == 2 && seen[2] == 1); /* an epoch reads every caption once */
     CHECK(heed_captions_eval_batches(k, 2) == 1 && heed_captions_epoch_batches(k, 2) == 2);
-    CLOSE(c);
 }
 
-TEST(captions_go_with_their_own_picture) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 5});
+TEST_IN(captions_go_with_their_own_picture, heed_open(&(heed_options){.seed = 5})) {
     put_pictures(5);
     heed_captions *k = open_lines(c, "0.png\ta\n1.png\tb\n2.png\tc\n3.png\td\n4.png\te\n", NULL, 0,
                                   &(heed_images_args){.deviation = {1, 1, 1}, .workers = 2});
@@ -95,7 +92,6 @@ TEST(captions_go_with_their_own_picture) {
         for (int row = 0; row < 3; row++)
             CHECK(word_of(&b, row) == word[lround(25.5 * (double)b.x[row * PIXELS])]);
     }
-    CLOSE(c);
 }
 
 /* A column of parts is read by name or as the third one; a picture may be in two parts; the test
@@ -135,8 +131,7 @@ TEST(captions_have_parts) {
     heed_close(c);
 }
 
-TEST(captions_of_a_picture_stay_together) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1});
+TEST_IN(captions_of_a_picture_stay_together, heed_open(&(heed_options){.seed = 1})) {
     heed_text lines = {.c = c};
     put_pictures(20);
     for (int i = 0; i < 60; i++) heed_text_add(&lines, "%d.png\tcaption %d\n", i % 20, i);
@@ -157,11 +152,9 @@ TEST(captions_of_a_picture_stay_together) {
             CHECK(!heed_captions_text(k, val, i, 3, &n) && n == 0);
         }
     heed_text_free(&lines);
-    CLOSE(c);
 }
 
-TEST(captions_have_numbers) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(captions_have_numbers, heed_open(NULL)) {
     put_pictures(2);
     put_picture("#1", 0);
     heed_captions *k = open_lines(
@@ -169,11 +162,9 @@ TEST(captions_have_numbers) {
     const heed_captions_info *a = heed_captions_about(k);
     CHECK(a && a->pictures == 3 && a->captions == 5 && a->most == 2); /* "#1" is a name */
     CHECK(heed_images_about(heed_captions_images(k))->bad == 1);      /* and "1.png#" another */
-    CLOSE(c);
 }
 
-TEST(captions_without_a_picture_are_skipped) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(captions_without_a_picture_are_skipped, heed_open(NULL)) {
     put_pictures(2);
     CHECK(mkdir(in_folder("4.png"), 0777) == 0);
     text_file("5.png", "no picture");
@@ -195,11 +186,9 @@ TEST(captions_without_a_picture_are_skipped) {
                 open_lines(c, "0.png\ta\n3.png\tb\n", NULL, 0,
                            &(heed_images_args){.deviation = {1, 1, 1}, .strict = true}),
                 HEED_DATA, "3.png");
-    CLOSE(c);
 }
 
-TEST(captions_that_say_left_are_not_mirrored) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(captions_that_say_left_are_not_mirrored, heed_open(NULL)) {
     heed_images_args flips = {.deviation = {1, 1, 1}, .augment = {.flip = 0.5}};
     put_pictures(2);
     CHECK_FAILS(c, open_lines(c, "0.png\ta cat\n1.png\ta dog (Left)\n", NULL, 0, &flips),
@@ -212,11 +201,9 @@ TEST(captions_that_say_left_are_not_mirrored) {
         heed_captions *k = open_lines(c, lines, NULL, 0, NULL);
         CHECK(k && *heed_images_about(heed_captions_images(k))->sided);
     }
-    CLOSE(c);
 }
 
-TEST(captions_refuse_wrong_lines) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(captions_refuse_wrong_lines, heed_open(NULL)) {
     put_pictures(1);
     CHECK(open_lines(c, "0.png\ta\n0.png\t\n", NULL, 0, NULL)); /* left out */
     CHECK_FAILS(c, open_lines(c, "0.png a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
@@ -234,7 +221,6 @@ TEST(captions_refuse_wrong_lines) {
     CHECK_FAILS(c, heed_pair_batch(pairs, (heed_batch_at){.rows = 1}, &b), HEED_USAGE, "encode");
     heed_pair pair;
     CHECK(heed_pairs_get(pairs, false, 0, &pair) && pair.source_n == 5 && pair.target_n == 1);
-    CLOSE(c);
 }
 
 /* The same training batch whatever was read before, with other threads too. */

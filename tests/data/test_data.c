@@ -80,8 +80,7 @@ TEST(corpus_without_split_evaluates_on_all) {
     CLOSE(w.c);
 }
 
-TEST(corpus_validates_on_a_file_of_its_own) {
-    heed_ctx *c = open_ctx();
+TEST_IN(corpus_validates_on_a_file_of_its_own, open_ctx()) {
     const char *train = "a b c d e f g h\n\nb c\n", *val = "c d\nb c\nz\nb c\n";
     heed_tokenizer *k =
         heed_tokenizer_train(c, train, strlen(train), (heed_tokenizer_args){.kind = "word"});
@@ -96,7 +95,6 @@ TEST(corpus_validates_on_a_file_of_its_own) {
     CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .rows = 9}, &b));
     CHECK(b.rows == 2 && b.ids[0] == heed_token_id(k, "c") && b.labels[0] == heed_token_id(k, "d"));
     CHECK(b.items == 6 && b.pad && b.pad[5] == 1 && b.pad[6] == 0 && b.labels[6] == -100);
-    CLOSE(c);
 }
 
 TEST(corpus_batches_depend_on_seed_step_and_micro_alone) {
@@ -180,8 +178,7 @@ TEST(corpus_whole_epoch_ends_with_its_last_window) {
 
 /* ---- lines ---- */
 
-TEST(corpus_lines_end_and_are_padded) {
-    heed_ctx *c = open_ctx();
+TEST_IN(corpus_lines_end_and_are_padded, open_ctx()) {
     const char *text = "a b c\n\n   \na b c d e f g h i j\nb\n";
     heed_tokenizer *k =
         heed_tokenizer_train(c, text, strlen(text), (heed_tokenizer_args){.kind = "word"});
@@ -209,7 +206,6 @@ TEST(corpus_lines_end_and_are_padded) {
     CHECK(b.len == 16 && b.items == 5 + 12 + 3);
     for (int r = 0; r < 3; r++) CHECK(b.ids[r * 16] == heed_tokenizer_specials(k).cls);
     CHECK(b.ids[4] == sep && b.ids[16 + 11] == sep && b.ids[32 + 2] == sep);
-    CLOSE(c);
 }
 
 TEST(corpus_char_lines_end_with_newline) {
@@ -254,8 +250,7 @@ TEST(corpus_lines_split_whole) {
 
 /* ---- bytes, sizes, errors ---- */
 
-TEST(corpus_counts_the_bytes_of_labels) {
-    heed_ctx *c = open_ctx();
+TEST_IN(corpus_counts_the_bytes_of_labels, open_ctx()) {
     heed_text t = {.c = c};
     for (int i = 0; i < 9000; i++)
         heed_text_add(&t, "%s", i % 7 ? "na\xC3\xAFve  dog, " : "\n\nx ");
@@ -278,7 +273,6 @@ TEST(corpus_counts_the_bytes_of_labels) {
         CHECK(heed_corpus_about(p).bytes == t.n);
     }
     heed_text_free(&t);
-    CLOSE(c);
 }
 
 #define TWENTY                                                                                     \

@@ -117,8 +117,7 @@ TEST(corpus_evaluation_masks_are_fixed) {
     CLOSE(w.c);
 }
 
-TEST(corpus_masks_at_least_one) {
-    heed_ctx *c = open_ctx();
+TEST_IN(corpus_masks_at_least_one, open_ctx()) {
     const char *text = "x\ny\n? ?\n";
     heed_tokenizer *k = heed_tokenizer_train(c, "x y", 3, (heed_tokenizer_args){.kind = "word"});
     heed_corpus *p = heed_corpus_open(c, write_file("m.txt", text, strlen(text)), k,
@@ -131,5 +130,4 @@ TEST(corpus_masks_at_least_one) {
     CHECK(b.labels[2] == heed_tokenizer_specials(k).unk); /* nothing else in this line */
     CHECK(heed_mlm_batch(p, (heed_batch_at){.val = true, .rows = 3}, 1, &b));
     CHECK(b.masked_count == 1 + 1 + 2);
-    CLOSE(c);
 }

@@ -58,7 +58,7 @@ static const char *counted(heed_ctx *c, const char *gold, const char *predicted,
     return out;
 }
 
-TEST(entities_are_counted_as_by_seqeval) {
+TEST_IN(entities_are_counted_as_by_seqeval, heed_open(NULL)) {
     static const struct {
         const char *gold, *predicted, *scheme, *counts[2]; /* default, strict */
     } cases[] = {
@@ -85,18 +85,15 @@ TEST(entities_are_counted_as_by_seqeval) {
          NULL,
          {"PER 11 10 7 _ 8 8 6"}},
     };
-    heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int strict = 0; strict < 2 && cases[i].counts[strict]; strict++)
             CHECK_TEXT(counted(c, cases[i].gold, cases[i].predicted, strict, cases[i].scheme),
                        cases[i].counts[strict]);
-    CLOSE(c);
 }
 
-TEST(entities_are_of_labels_that_name_them) {
+TEST_IN(entities_are_of_labels_that_name_them, heed_open(NULL)) {
     static const char *const pos[] = {"NOUN", "O", "B"}, *const none[] = {"O", "O"},
                              *const inside[] = {"I-A", "O"}, *const mixed[] = {"B-A", "L-A", "S-A"};
-    heed_ctx *c = heed_open(NULL);
     CHECK(!heed_entities_new(c, pos, 3, false) && !heed_entities_new(c, none, 2, false));
     CHECK(!heed_entities_new(c, inside, 2, true) && !heed_entities_new(c, mixed, 3, true));
     heed_entities *e = heed_entities_new(c, inside, 2, false);
@@ -106,5 +103,4 @@ TEST(entities_are_of_labels_that_name_them) {
     CHECK(count == 0);
     heed_entities_free(e);
     heed_entities_free(NULL);
-    CLOSE(c);
 }

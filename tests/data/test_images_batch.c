@@ -10,8 +10,7 @@ static heed_images *open_here(heed_ctx *c, heed_images_args a) {
     return heed_images_open(c, test_folder(), &a);
 }
 
-TEST(images_epoch_reads_every_picture_once) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_epoch_reads_every_picture_once, open_images_ctx()) {
     put_mnist(false, 40, 10);
     heed_images *k = open_here(c, plain);
     CHECK(heed_images_epoch_batches(k, 8) == 5 && heed_images_epoch_batches(k, 7) == 6);
@@ -34,12 +33,10 @@ TEST(images_epoch_reads_every_picture_once) {
         for (int i = 0; i < 40; i++) CHECK(seen[i] == 1);
     }
     CHECK(memcmp(order[0], order[1], sizeof order[0]) != 0);
-    CLOSE(c);
 }
 
 /* The same pictures in the same order, however a step is cut into micro-batches. */
-TEST(images_micro_batches_share_a_step) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_micro_batches_share_a_step, open_images_ctx()) {
     put_mnist(false, 40, 10);
     heed_images *k = open_here(c, plain);
     heed_batch b;
@@ -52,11 +49,9 @@ TEST(images_micro_batches_share_a_step) {
         for (int i = 0; b.x && i < 4; i++)
             CHECK(made_as(b.x + i * PIXELS) == whole[(int)micro * 4 + i]);
     }
-    CLOSE(c);
 }
 
-TEST(images_evaluation_is_in_order) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_evaluation_is_in_order, open_images_ctx()) {
     put_mnist(false, 40, 10);
     heed_images_args a = plain;
     a.augment = (heed_augment){.flip = 1, .pad = 3};
@@ -81,7 +76,6 @@ TEST(images_evaluation_is_in_order) {
     CHECK_FAILS(c, (heed_images_set_eval_part(k, HEED_VAL_PART), false), HEED_USAGE, "no pictures");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 0}, &b), HEED_USAGE, "rows");
     CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = INT32_MAX}, &b), HEED_USAGE, "rows");
-    CLOSE(c);
 }
 
 /* Pictures sorted by class: some batches of an evaluation are like all of them. */
@@ -118,8 +112,7 @@ TEST(images_evaluation_of_a_part_is_a_fair_sample) {
 }
 
 /* Flipped or not by (seed, epoch, index): not alike in two epochs, whatever the batch's size. */
-TEST(images_augmentation_depends_on_epoch_and_picture) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_augmentation_depends_on_epoch_and_picture, open_images_ctx()) {
     put_mnist(false, 40, 10);
     heed_images_args a = plain;
     a.augment.flip = 0.5;
@@ -149,7 +142,6 @@ TEST(images_augmentation_depends_on_epoch_and_picture) {
     heed_batch b;
     CHECK(heed_image_batch(k, (heed_batch_at){.rows = 1}, &b));
     CHECK(b.x && lround((double)b.x[SIDE - 2] * 255) == pixel_of(made_as(b.x + SIDE - 1), 1));
-    CLOSE(c);
 }
 
 /* ---- workers ---- */

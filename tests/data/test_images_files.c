@@ -44,8 +44,7 @@ static void check_cifar(heed_ctx *c, const char *kind, int classes, size_t train
     heed_picture_free(&p);
 }
 
-TEST(images_cifar_10) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_cifar_10, open_images_ctx()) {
     put_cifar("data_batch_2.bin", 1, 10, 10, 10);
     put_cifar("data_batch_1.bin", 1, 10, 0, 10);
     put_cifar("test_batch.bin", 1, 4, 0, 10);
@@ -61,21 +60,17 @@ TEST(images_cifar_10) {
     CHECK(p.pixels && p.pixels[0] == (int)(0.299 * 9 + 0.587 * 18 + 0.114 * 7 + 0.5));
     if (k) CHECK_CLOSE(heed_images_about(k)->view.mean[0] * 255, 17, 3);
     heed_picture_free(&p);
-    CLOSE(c);
 }
 
-TEST(images_cifar_100) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_cifar_100, open_images_ctx()) {
     put_cifar("train.bin", 2, 100, 0, 100);
     put_cifar("test.bin", 2, 3, 0, 100);
     check_cifar(c, "cifar-100", 100, 100, 3);
     put_cifar("test_batch.bin", 1, 10, 0, 10);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "two sets in one folder");
-    CLOSE(c);
 }
 
-TEST(images_cifar_damage_is_told) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_cifar_damage_is_told, open_images_ctx()) {
     put_cifar("data_batch_1.bin", 1, 10, 0, 9);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
                 "class \"class 9\" has no pictures");
@@ -88,7 +83,6 @@ TEST(images_cifar_damage_is_told) {
     put_cifar("data_batch_1.bin", 1, 10, 0, 10);
     text_file("batches.meta.txt", "a\nb\na\n");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected 10, one a line");
-    CLOSE(c);
 }
 
 /* ---- CSV ---- */
@@ -98,8 +92,7 @@ static heed_images *open_csv(heed_ctx *c, const char *text, size_t n) {
     return heed_images_open(c, in_folder("list.csv"), &(heed_images_args){0});
 }
 
-TEST(images_csv_reads_lists) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_csv_reads_lists, open_images_ctx()) {
     put_class("some", 3, 0);
     put_png("a, \"b\".png", SIDE, SIDE, 1, 9);
     const char *const lists[] = {
@@ -130,11 +123,9 @@ TEST(images_csv_reads_lists) {
     const char *path, *why;
     CHECK(k && heed_images_about(k)->bad == 3 && heed_images_bad(k, 1, &path, &why));
     if (k) CHECK_TEXT(path, "/dev/zero");
-    CLOSE(c);
 }
 
-TEST(images_csv_errors_name_the_line) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_csv_errors_name_the_line, open_images_ctx()) {
     const char *const wrong[][2] = {
         {"", "text is empty"},
         {"path,label\n", "list.csv:2: expected lines"},
@@ -154,12 +145,10 @@ TEST(images_csv_errors_name_the_line) {
                 "list.csv:1: expected a first line that names");
     free(line);
     CHECK_FAILS(c, open_csv(c, "a.png,cat\nb.png,dog\n", 20), HEED_DATA, "no picture can be read");
-    CLOSE(c);
 }
 
 /* Fields of any length are read; a path that is too long is a picture that cannot be read. */
-TEST(images_csv_fields_may_be_long) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_csv_fields_may_be_long, open_images_ctx()) {
     put_class("some", 2, 0);
     for (int n = 4094; n <= 4097; n++)
         for (int quoted = 0; quoted < 2; quoted++) {
@@ -170,5 +159,4 @@ TEST(images_csv_fields_may_be_long) {
             const heed_images_info *f = heed_images_about(open_csv(c, text, strlen(text)));
             CHECK(f && f->bad == 1 && f->count[HEED_TRAIN_PART] == 2);
         }
-    CLOSE(c);
 }

@@ -13,8 +13,7 @@ static size_t total(const heed_images *k) {
     return f ? f->count[HEED_TRAIN_PART] + f->count[HEED_VAL_PART] + f->count[HEED_TEST_PART] : 0;
 }
 
-TEST(images_folder_has_parts) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_has_parts, open_images_ctx()) {
     put_class("train/b", 3, 0);
     put_class("train/a", 4, 10);
     put_class("train/B", 2, 20);
@@ -50,17 +49,14 @@ TEST(images_folder_has_parts) {
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
     CHECK(!heed_images_get(k, HEED_TEST_PART, 0, &p, NULL, NULL));
     heed_clear(c);
-    CLOSE(c);
 }
 
-TEST(images_folder_classes_that_are_numbers_have_their_order) {
+TEST_IN(images_folder_classes_that_are_numbers_have_their_order, open_images_ctx()) {
     static const char *const order[] = {"0", "2", "10", "100"};
-    heed_ctx *c = open_images_ctx();
     for (int i = 3; i >= 0; i--) put_class(order[i], 2, 10 * i);
     heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
     for (int i = 0; k && i < 4; i++) CHECK_TEXT(heed_images_about(k)->labels[i], order[i]);
     CHECK(k != NULL);
-    CLOSE(c);
 }
 
 TEST(images_folder_split_is_stratified_and_seeded) {
@@ -87,8 +83,7 @@ TEST(images_folder_split_is_stratified_and_seeded) {
     CHECK(memcmp(chosen[0], chosen[1], sizeof chosen[0]) != 0);
 }
 
-TEST(images_folder_refuses_what_makes_no_classes) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_refuses_what_makes_no_classes, open_images_ctx()) {
     heed_images_args a = {0};
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected a folder for each class");
     CHECK_FAILS(c, heed_images_open(c, in_folder("none"), &a), HEED_DATA, "No such file");
@@ -106,11 +101,9 @@ TEST(images_folder_refuses_what_makes_no_classes) {
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "holds a control character");
     rename(in_folder("a\nb"), in_folder("caf\xE9"));
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "is not UTF-8");
-    CLOSE(c);
 }
 
-TEST(images_folder_classes_of_parts_must_agree) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_classes_of_parts_must_agree, open_images_ctx()) {
     put_class("train/cats", 2, 0);
     put_class("train/dogs", 2, 0);
     put_class("test/birds", 2, 0);
@@ -123,11 +116,9 @@ TEST(images_folder_classes_of_parts_must_agree) {
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "\"birds\" of the validation part");
     put_class("valid/cats", 1, 0);
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "found both");
-    CLOSE(c);
 }
 
-TEST(images_folder_labels_of_a_run) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_labels_of_a_run, open_images_ctx()) {
     const char *const labels[] = {"dogs", "birds", "cats"};
     heed_images_args a = {.labels = labels, .label_count = 3, .deviation = {1}, .channels = 1};
     put_class("test/cats", 2, 0);
@@ -155,11 +146,9 @@ TEST(images_folder_labels_of_a_run) {
     a.label_count = 2;
     a.no_test = false;
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "class \"cats\" is unknown");
-    CLOSE(c);
 }
 
-TEST(images_folder_called_train_may_be_a_class) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_called_train_may_be_a_class, open_images_ctx()) {
     heed_images_args a = {0};
     put_class("train", 2, 0);
     put_class("test", 2, 0);
@@ -173,7 +162,6 @@ TEST(images_folder_called_train_may_be_a_class) {
     put_class("train/dogs", 3, 0);
     k = open_here(c, a);
     CHECK(k && heed_images_about(k)->classes == 2 && total(k) == 6);
-    CLOSE(c);
 }
 
 static void count_warnings(void *user, heed_level level, const char *message) {
@@ -222,8 +210,7 @@ TEST(images_folder_tells_of_folders_that_are_no_parts) {
 
 /* ---- pictures that cannot be read ---- */
 
-TEST(images_folder_skips_and_lists_bad_pictures) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_skips_and_lists_bad_pictures, open_images_ctx()) {
     put_class("cats", 3, 0);
     put_class("dogs", 3, 10);
     text_file("cats/001.png", "no picture at all, this is");
@@ -244,11 +231,9 @@ TEST(images_folder_skips_and_lists_bad_pictures) {
     text_file("cats/002.png", "nor this");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
                 "class \"cats\" has no picture that can be read");
-    CLOSE(c);
 }
 
-TEST(images_folder_follows_links_and_no_pipes) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_follows_links_and_no_pipes, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("cats/young", 2, 10);
     put_class("dogs", 2, 20);
@@ -262,11 +247,9 @@ TEST(images_folder_follows_links_and_no_pipes) {
     /* the young ones' friends count, what lies above does not */
     CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 6);
     CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 2 && heed_images_about(k)->bad == 2);
-    CLOSE(c);
 }
 
-TEST(images_folder_of_links_into_a_store) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_of_links_into_a_store, open_images_ctx()) {
     put_class("store/cats", 2, 0);
     put_class("store/dogs", 3, 10);
     CHECK(symlink("..", in_folder("store/cats/up")) == 0);
@@ -279,18 +262,15 @@ TEST(images_folder_of_links_into_a_store) {
     CHECK(symlink("..", in_folder("view/z")) == 0);
     CHECK_FAILS(c, heed_images_open(c, in_folder("view"), &(heed_images_args){0}), HEED_DATA,
                 "class \"z\" has no pictures");
-    CLOSE(c);
 }
 
-TEST(images_folder_unreadable) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_unreadable, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("dogs", 2, 0);
     CHECK(chmod(in_folder("dogs"), 0) == 0);
     if (getuid() != 0)
         CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "Permission denied");
     CHECK(chmod(in_folder("dogs"), 0777) == 0);
-    CLOSE(c);
 }
 
 /* ---- channels and sizes ---- */
@@ -335,8 +315,7 @@ TEST(images_folder_of_mixed_channels) {
     CLOSE(c);
 }
 
-TEST(images_folder_of_odd_sizes) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_of_odd_sizes, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("dogs", 1, 0);
     put_png("dogs/001.png", 9, 12, 1, 5);
@@ -347,7 +326,6 @@ TEST(images_folder_of_odd_sizes) {
     CHECK(heed_image_batch(k, (heed_batch_at){.rows = 3}, &b) && b.len == 16);
     CHECK_FAILS(c, open_here(c, (heed_images_args){.size = -1}), HEED_USAGE, "size");
     CHECK_FAILS(c, open_here(c, (heed_images_args){.size = 5000}), HEED_USAGE, "size");
-    CLOSE(c);
 }
 
 /* Pictures that differ in size are read in the median of their short sides, at most 64. */
@@ -375,18 +353,15 @@ TEST(images_folder_chooses_size) {
 }
 
 /* Pictures of one size, too, are read no larger than they are resized to. */
-TEST(images_folder_resizes_before_it_crops) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_resizes_before_it_crops, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("dogs", 2, 10);
     heed_images *k = open_here(c, (heed_images_args){.resize_to = SIDE - 1});
     CHECK(k && heed_images_about(k)->view.size == SIDE - 1);
-    CLOSE(c);
 }
 
 /* The checksum is of what training and validation hold, wherever the folder lies. */
-TEST(images_folder_checksum) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_checksum, open_images_ctx()) {
     put_class("train/cats", 2, 0);
     put_class("train/dogs", 2, 10);
     put_class("test/dogs", 2, 20);
@@ -400,11 +375,9 @@ TEST(images_folder_checksum) {
     CHECK(heed_images_about(open_here(c, a))->checksum == first);
     rename(in_folder("train/dogs/000.png"), in_folder("train/cats/002.png"));
     CHECK(heed_images_about(open_here(c, a))->checksum != first);
-    CLOSE(c);
 }
 
-TEST(images_folder_overlap) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_folder_overlap, open_images_ctx()) {
     put_class("train/cats", 5, 0);
     put_class("train/dogs", 5, 10);
     put_class("val/cats", 4, 3);  /* two of them are the training part's */
@@ -420,7 +393,6 @@ TEST(images_folder_overlap) {
     CHECK(one.pixels && other.pixels && memcmp(one.pixels, other.pixels, PIXELS) == 0);
     heed_picture_free(&one);
     heed_picture_free(&other);
-    CLOSE(c);
 }
 
 TEST(images_open_with_threads_is_the_same) {

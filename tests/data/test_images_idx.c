@@ -44,9 +44,8 @@ static void rename_file(const char *from, const char *to) {
 }
 
 /* EMNIST: its names, and pictures whose rows and columns are exchanged. */
-TEST(images_idx_of_emnist) {
+TEST_IN(images_idx_of_emnist, open_images_ctx()) {
     static const char *const forms[] = {"images-idx3-ubyte", "labels-idx1-ubyte"};
-    heed_ctx *c = open_images_ctx();
     for (int zipped = 0; zipped < 2; zipped++) {
         put_mnist(zipped, 40, 10);
         for (int i = 0; i < 4; i++) {
@@ -70,12 +69,11 @@ TEST(images_idx_of_emnist) {
         snprintf(command, sizeof command, "rm -f '%s'/*ubyte*", test_folder());
         CHECK(system(command) == 0);
     }
-    CLOSE(c);
 }
 
 /* Labels 0 to 3: of the digits' list the classes are 1, B, 3; the letters' list has both cases, and
  * no class 0, which the data has. */
-TEST(images_idx_of_emnist_with_letters) {
+TEST_IN(images_idx_of_emnist_with_letters, open_images_ctx()) {
     static const struct {
         const char *list, *names[4], *why;
     } cases[] = {{"0 49\n1 66 98\r\n2 51\n3 233\n", {"1", "B", "3", "\xC3\xA9"}, NULL},
@@ -86,7 +84,6 @@ TEST(images_idx_of_emnist_with_letters) {
                  {"0 55296\n", {0}, "mapping.txt:1: expected a class above"},
                  {"4294967295 65\n", {0}, "mapping.txt:1: expected a class above"},
                  {"0 65\n1 66\n", {0}, "expected less than 2"}};
-    heed_ctx *c = open_images_ctx();
     put_mnist(false, 40, 10);
     for (int i = 0; i < 4; i++) {
         char from[64], to[64];
@@ -105,11 +102,9 @@ TEST(images_idx_of_emnist_with_letters) {
         CHECK(!k == !!cases[i].why);
         heed_images_close(k);
     }
-    CLOSE(c);
 }
 
-TEST(images_idx_labels_have_the_names_of_labels_txt) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_labels_have_the_names_of_labels_txt, open_images_ctx()) {
     put_mnist(false, 40, 10);
     text_file("labels.txt", "shirt\nblue coat\nbag\nboot\nunused\n");
     const heed_images_info *f = heed_images_about(open_here(c, (heed_images_args){0}));
@@ -124,11 +119,9 @@ TEST(images_idx_labels_have_the_names_of_labels_txt) {
     text_file("labels.txt", "shirt\n\nbag\nboot\n");
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "labels.txt:2: ");
     unlink(in_folder("labels.txt"));
-    CLOSE(c);
 }
 
-TEST(images_idx_without_a_test_part_and_unread_tests) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_without_a_test_part_and_unread_tests, open_images_ctx()) {
     put_mnist(false, 40, 10);
     text_file("t10k-images-idx3-ubyte", "damaged");
     heed_images *k = open_here(c, (heed_images_args){.no_test = true});
@@ -140,11 +133,9 @@ TEST(images_idx_without_a_test_part_and_unread_tests) {
     k = open_here(c, (heed_images_args){0});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
     CHECK(k && heed_images_eval_batches(k, 8) == 5); /* over the training part */
-    CLOSE(c);
 }
 
-TEST(images_idx_normalises_by_the_training_part) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_normalises_by_the_training_part, open_images_ctx()) {
     put_mnist(false, 40, 10);
     heed_images *k = open_here(c, (heed_images_args){.val_split = 0.25});
     double sum = 0, square = 0, n = 28 * PIXELS;
@@ -163,13 +154,11 @@ TEST(images_idx_normalises_by_the_training_part) {
     k = open_here(c, (heed_images_args){.mean = {0.25}, .deviation = {2}, .channels = 1});
     CHECK(k && heed_images_about(k)->view.mean[0] == 0.25);
     CHECK(k && heed_images_about(k)->view.deviation[0] == 2);
-    CLOSE(c);
 }
 
 /* Grey pictures for training and coloured ones for the test become one kind, in memory of their
  * own. */
-TEST(images_idx_converts_parts_of_other_channels) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_converts_parts_of_other_channels, open_images_ctx()) {
     unsigned char bytes[20 + 2 * PIXELS * 3] = {0, 0,    8, 4, 0, 0,    0, 2, 0, 0,
                                                 0, SIDE, 0, 0, 0, SIDE, 0, 0, 0, 3};
     for (int i = 0; i < 2 * PIXELS * 3; i++) bytes[20 + i] = (unsigned char)(100 + i % 3);
@@ -188,7 +177,6 @@ TEST(images_idx_converts_parts_of_other_channels) {
         heed_picture_free(&colour);
         heed_images_close(k);
     }
-    CLOSE(c);
 }
 
 /* ---- types ---- */
@@ -235,8 +223,7 @@ TEST(images_idx_pictures_of_every_type) {
     CLOSE(c);
 }
 
-TEST(images_idx_scales_the_test_part_like_the_training_part) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_scales_the_test_part_like_the_training_part, open_images_ctx()) {
     put_pixels(0x0B, 2, "\x00\x00", "\x07\xD0"); /* 0, 2000 */
     rename(in_folder("train-images-idx3-ubyte"), in_folder("t10k-images-idx3-ubyte"));
     put_pixels(0x0B, 2, "\x00\x00", "\x03\xE8"); /* 0, 1000 */
@@ -247,11 +234,9 @@ TEST(images_idx_scales_the_test_part_like_the_training_part) {
     heed_picture p = {0};
     CHECK(heed_images_get(k, HEED_TEST_PART, 1, &p, NULL, NULL) && p.pixels[0] == 255);
     heed_picture_free(&p);
-    CLOSE(c);
 }
 
-TEST(images_idx_labels_of_any_whole_number) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_labels_of_any_whole_number, open_images_ctx()) {
     put_pixels(0x08, 1, "\x03", "\xFE");
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0C\x01\0\0\0\x02\0\0\x03\xE8\0\0\0\x14",
              16); /* 1000, 20 */
@@ -272,7 +257,6 @@ TEST(images_idx_labels_of_any_whole_number) {
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x7F\xC0\0\0",
              16);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "at picture 1");
-    CLOSE(c);
 }
 
 /* ---- damage ---- */
@@ -306,8 +290,7 @@ TEST(images_idx_damage_is_told) {
 }
 
 /* A header of one picture before a gigabyte of zeros: no more is unzipped than it says. */
-TEST(images_idx_bombs_are_bounded) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_bombs_are_bounded, open_images_ctx()) {
     put_mnist(false, 4, 4);
     unlink(in_folder("train-images-idx3-ubyte"));
     gzFile f = gzopen(in_folder("train-images-idx3-ubyte.gz"), "wb");
@@ -316,7 +299,6 @@ TEST(images_idx_bombs_are_bounded) {
     for (int i = 0; i < 64; i++) gzwrite(f, zeros, sizeof zeros);
     gzclose(f);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found more than 52");
-    CLOSE(c);
 }
 
 TEST(images_idx_truncated_gzip) {
@@ -333,10 +315,8 @@ TEST(images_idx_truncated_gzip) {
     }
 }
 
-TEST(images_idx_counts_must_agree) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(images_idx_counts_must_agree, open_images_ctx()) {
     put_mnist(false, 40, 10);
     put_idx_labels("train-labels-idx1-ubyte", false, 39);
     CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected 40 labels");
-    CLOSE(c);
 }

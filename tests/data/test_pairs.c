@@ -37,8 +37,7 @@ static heed_pairs *encoded(heed_ctx *c, heed_pairs *k, const char *kind) {
 
 /* ---- reading ---- */
 
-TEST(pairs_read_tsv) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_read_tsv, open_ctx()) {
     heed_pairs *k = open_text(
         c, "a.tsv", "\xEF\xBB\xBFgo\tva\r\n\r\n #run \t cours \n \t\nd\xC3\xBC\t\xE4\xBD\xA0",
         (heed_pairs_args){0});
@@ -56,7 +55,6 @@ TEST(pairs_read_tsv) {
     heed_text_free(&target);
     heed_pair p;
     CHECK_FAILS(c, heed_pairs_get(k, false, 3, &p), HEED_USAGE, "no pair 3: expected less than 3");
-    CLOSE(c);
 }
 
 TEST(pairs_headers) {
@@ -89,8 +87,7 @@ TEST(pairs_headers) {
     }
 }
 
-TEST(pairs_read_jsonl) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_read_jsonl, open_ctx()) {
     heed_pairs *k = open_text(c, "a.jsonl",
                               "{\"src\": \"a\\tb \\u00e9\", \"tgt\": \"\\\"x\\\"\", \"id\": 3}\n\n"
                               "{\"target\":\"t\",\"source\":\"src\\ud83d\\ude00\"}",
@@ -110,11 +107,9 @@ TEST(pairs_read_jsonl) {
         (heed_pairs_args){.kind = HEED_TAGS});
     CHECK_TEXT(shown(k, false, 0), "1 a bc|X Y");
     CHECK_TEXT(shown(k, false, 1), "2 d|X");
-    CLOSE(c);
 }
 
-TEST(pairs_read_csv) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_read_csv, open_ctx()) {
     heed_pairs *k =
         open_text(c, "a.csv",
                   "\xEF\xBB\xBFid,Review,Sentiment\r\n1,\"good, \"\"very\"\" good\",pos\r\n"
@@ -137,10 +132,9 @@ TEST(pairs_read_csv) {
     heed_pair pair;
     CHECK(heed_pairs_get(k, false, 0, &pair) && pair.source_n == 8000);
     free(text);
-    CLOSE(c);
 }
 
-TEST(pairs_columns_are_chosen) {
+TEST_IN(pairs_columns_are_chosen, open_ctx()) {
     static const struct {
         const char *name, *text, *columns, *first;
     } cases[] = {
@@ -153,7 +147,6 @@ TEST(pairs_columns_are_chosen) {
         {"a.jsonl", "{\"v1\":\"ham\",\"v2\":\"hello\"}\n{\"v1\":1,\"v2\":\"win\"}\n", "v2,v1",
          "1 hello|ham"},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_text(c, cases[i].name, cases[i].text,
@@ -162,10 +155,9 @@ TEST(pairs_columns_are_chosen) {
         CHECK(heed_pairs_about(k) && heed_pairs_about(k)->pairs == 2);
         heed_pairs_close(k);
     }
-    CLOSE(c);
 }
 
-TEST(pairs_refuse_csv) {
+TEST_IN(pairs_refuse_csv, open_ctx()) {
     static const struct {
         const char *text, *columns, *why;
     } cases[] = {
@@ -190,17 +182,15 @@ TEST(pairs_refuse_csv) {
         {"text,label\n", NULL, "a.csv: expected some below the names of the columns"},
         {"a\xFF,b\n", NULL, "a.csv"},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {.kind = HEED_CLASSES, .columns = cases[i].columns};
         CHECK(open_text(c, "a.csv", cases[i].text, a) == NULL);
         CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_clear(c);
     }
-    CLOSE(c);
 }
 
-TEST(pairs_refuse) {
+TEST_IN(pairs_refuse, open_ctx()) {
     static const struct {
         const char *name, *text, *why;
         heed_pair_kind kind;
@@ -246,7 +236,6 @@ TEST(pairs_refuse) {
         {"a.jsonl", "{\"words\":[\"a\"],\"ner\":[\"X\"]}\n",
          "an object with the keys tokens and tags", HEED_TAGS},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(
             c, open_text(c, cases[i].name, cases[i].text, (heed_pairs_args){.kind = cases[i].kind}),
@@ -259,10 +248,9 @@ TEST(pairs_refuse) {
                 HEED_DATA, "2 different sources");
     CHECK(!heed_pairs_open(NULL, "x", &(heed_pairs_args){0}) && !heed_pairs_about(NULL));
     heed_pairs_close(NULL);
-    CLOSE(c);
 }
 
-TEST(pairs_read_conll) {
+TEST_IN(pairs_read_conll, open_ctx()) {
     static const struct {
         const char *name, *text, *columns, *second;
         size_t pairs;
@@ -292,7 +280,6 @@ TEST(pairs_read_conll) {
         {"b.tsv", "a b\tX Y\n\nc\tX\n", NULL, "3 c|X", 2}, /* sentences a line */
         {"b.tsv", "a\tX\nc\tX\n", NULL, "2 c|X", 2},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_text(c, cases[i].name, cases[i].text,
@@ -307,12 +294,10 @@ TEST(pairs_read_conll) {
     CHECK_FAILS(c, open_text(c, "a.conll", "a B C X\n", wrong), HEED_USAGE,
                 "a CoNLL file of 4 columns: expected the numbers or names of word and label, two "
                 "columns; hint: `columns = 1,4`");
-    CLOSE(c);
 }
 
 /* A tokenizer of words keeps no second space; one of characters keeps all. */
-TEST(pairs_altered_targets) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_altered_targets, open_ctx()) {
     heed_text out = {.c = c};
     const char *text = "a  b\tb  c\nd\te\n";
     heed_pairs *words = encoded(c, open_text(c, "a.tsv", text, (heed_pairs_args){0}), "word");
@@ -323,13 +308,11 @@ TEST(pairs_altered_targets) {
           strncmp(out.s, "1 of 2 targets cannot be matched exactly", 40) == 0);
     CHECK(heed_pairs_altered(NULL, false, NULL) == 0);
     heed_text_free(&out);
-    CLOSE(c);
 }
 
 /* ---- labels ---- */
 
-TEST(pairs_labels) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_labels, open_ctx()) {
     const char *text = "b\tone\nB\ttwo\n\xC3\xA9\tthree\na\tfour\nb\tfive\n";
     heed_pairs *k = open_text(c, "a.tsv", text, (heed_pairs_args){.kind = HEED_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
@@ -349,10 +332,9 @@ TEST(pairs_labels) {
     a.labels = (const char *const[]){"a", "b", "a"};
     a.label_count = 3;
     CHECK_FAILS(c, open_text(c, "a.tsv", text, a), HEED_USAGE, "label occurs twice");
-    CLOSE(c);
 }
 
-TEST(pairs_labels_that_are_numbers_have_their_order) {
+TEST_IN(pairs_labels_that_are_numbers_have_their_order, open_ctx()) {
     static const struct {
         const char *text, *order[5];
     } cases[] = {
@@ -363,7 +345,6 @@ TEST(pairs_labels_that_are_numbers_have_their_order) {
         {"01\ta\n1\tb\n0\tc\n", {"0", "01", "1"}},
         {"1e3\ta\n2\tb\n", {"1e3", "2"}},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_text(c, "a.tsv", cases[i].text, (heed_pairs_args){.kind = HEED_CLASSES});
@@ -371,7 +352,6 @@ TEST(pairs_labels_that_are_numbers_have_their_order) {
             CHECK_TEXT(k ? heed_pairs_about(k)->labels[j] : NULL, cases[i].order[j]);
         heed_pairs_close(k);
     }
-    CLOSE(c);
 }
 
 /* ---- parts ---- */
@@ -384,8 +364,7 @@ static heed_pairs *many(heed_ctx *c, double split) {
     return k;
 }
 
-TEST(pairs_split_keeps_sources_together) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_split_keeps_sources_together, open_ctx()) {
     heed_pairs *k = many(c, 0.2);
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->pairs + f->val_pairs == 300 && f->val_pairs >= 58 && f->val_pairs <= 60);
@@ -409,13 +388,11 @@ TEST(pairs_split_keeps_sources_together) {
     for (size_t i = 0; i < 50; i++) differs |= strcmp(shown(k, true, i), shown(m, true, i)) != 0;
     CHECK(differs);
     CLOSE(other);
-    CLOSE(c);
 }
 
 /* Half of the lines have one source: it never fits into a tenth. */
-TEST(pairs_split_leaves_out_what_is_too_many) {
+TEST_IN(pairs_split_leaves_out_what_is_too_many, open_ctx()) {
     heed_text text = {0};
-    heed_ctx *c = open_ctx();
     text.c = c;
     for (int i = 0; i < 100; i++) heed_text_add(&text, "s%d\tt\n", i < 50 ? 0 : i);
     for (uint64_t seed = 1; seed < 20; seed++) {
@@ -425,11 +402,9 @@ TEST(pairs_split_leaves_out_what_is_too_many) {
         CLOSE(d);
     }
     heed_text_free(&text);
-    CLOSE(c);
 }
 
-TEST(pairs_validation_file) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_validation_file, open_ctx()) {
     heed_pairs_args a = {.val_path = text_file("val.tsv", "src\ttgt\nb\tx\nz\ty\nb\tw\n"),
                          .val_split = 0.5};
     heed_pairs *k = open_text(c, "a.tsv", "a\tb\nb\tc\n", a);
@@ -442,7 +417,6 @@ TEST(pairs_validation_file) {
     CHECK(k && heed_pairs_about(k)->checksum != checksum);
     a.val_path = text_file("val.tsv", "b x\n");
     CHECK_FAILS(c, open_text(c, "a.tsv", "a\tb\nb\tc\n", a), HEED_DATA, "val.tsv:1: ");
-    CLOSE(c);
 }
 
 /* ---- tokens ---- */
@@ -466,8 +440,7 @@ static const char *row_text(const heed_tokenizer *t, const int32_t *ids, const i
     return s;
 }
 
-TEST(pairs_translation_rows) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_translation_rows, open_ctx()) {
     heed_pairs *k = open_text(c, "a.tsv", "abc\txy\nd\txyxyx\n", (heed_pairs_args){0});
     heed_tokenizer *s = tokenizer_of(c, k, 0, "char"), *t = tokenizer_of(c, k, 1, "char");
     CHECK(heed_pairs_encode(k, s, t));
@@ -485,12 +458,10 @@ TEST(pairs_translation_rows) {
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f->longest == 4 && f->target_longest == 6 && f->tokens == 4 && f->target_tokens == 7);
     CHECK_FAILS(c, heed_pairs_encode(k, s, t), HEED_USAGE, "tokens already");
-    CLOSE(c);
 }
 
 /* Special tokens are inserted by the reader only. */
-TEST(pairs_read_special_tokens_as_text) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_read_special_tokens_as_text, open_ctx()) {
     heed_pairs *k = open_text(c, "a.tsv", "a\tx [SEP] y\n[PAD]\tz\n", (heed_pairs_args){0});
     heed_tokenizer *t = tokenizer_of(c, k, 2, "word");
     CHECK(heed_pairs_encode(k, t, t));
@@ -499,11 +470,9 @@ TEST(pairs_read_special_tokens_as_text) {
     CHECK_TEXT(row_text(t, b.labels, NULL, b.len), "x [ SEP ] y [SEP]");
     CHECK_TEXT(row_text(t, b.src + b.src_len, b.src_pad + b.src_len, b.src_len), "[ PAD ] [SEP]");
     CHECK(heed_pairs_about(k)->special_lines == 2);
-    CLOSE(c);
 }
 
-TEST(pairs_tags_rows) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_tags_rows, open_ctx()) {
     heed_pairs *k = open_text(c, "a.tsv", "I'm here\tP A\nhere\tA\n",
                               (heed_pairs_args){.kind = HEED_TAGS, .block = 4});
     heed_tokenizer *t = tokenizer_of(c, k, 0, "word");
@@ -517,12 +486,10 @@ TEST(pairs_tags_rows) {
     for (int i = 0; b.labels && i < 8; i++) CHECK(b.labels[i] == labels[i]);
     CHECK(heed_pairs_about(k)->cut.texts == 1 && heed_pairs_about(k)->left_out == 0);
     CHECK(heed_pairs_about(k)->pairs == 2 && heed_pairs_about(k)->longest == 5);
-    CLOSE(c);
 }
 
 /* A control character is dropped by the word tokenizer; its label keeps a place. */
-TEST(pairs_tags_of_nothing) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_tags_of_nothing, open_ctx()) {
     heed_pairs *k =
         open_text(c, "a.tsv", "a \x01 b\tX Y Z\n", (heed_pairs_args){.kind = HEED_TAGS});
     heed_tokenizer *t = tokenizer_of(c, k, 0, "word");
@@ -531,11 +498,9 @@ TEST(pairs_tags_of_nothing) {
           heed_pair_batch(k, (heed_batch_at){.val = true, .rows = 1}, &b));
     CHECK_TEXT(row_text(t, b.src, b.src_pad, 4), "a [UNK] b [SEP]");
     for (int i = 0; i < 3; i++) CHECK(b.labels && b.labels[i] == i);
-    CLOSE(c);
 }
 
-TEST(pairs_longer_than_the_block) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_longer_than_the_block, open_ctx()) {
     heed_pairs_args a = {.block = 4, .val_path = text_file("val.tsv", "abcd\txyz\nab\twxyz\n")};
     heed_pairs *k = open_text(c, "a.tsv", "abc\txyz\nabcd\tx\na\tvwxyz\nab\tz\n", a);
     heed_tokenizer *t = tokenizer_of(c, k, 2, "char");
@@ -553,12 +518,10 @@ TEST(pairs_longer_than_the_block) {
     a.block = 2;
     k = open_text(c, "a.tsv", "abc\txyz\nabcd\tx\n", a);
     CHECK_FAILS(c, heed_pairs_encode(k, t, t), HEED_DATA, "hint: `block = 5`");
-    CLOSE(c);
 }
 
 /* The beginning of a text still has its label: it trains. */
-TEST(pairs_long_texts_are_cut) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_long_texts_are_cut, open_ctx()) {
     heed_pairs_args a = {
         .kind = HEED_CLASSES, .block = 3, .val_path = text_file("val.tsv", "X\tab\n")};
     heed_pairs *k = encoded(c, open_text(c, "a.tsv", "X\tabab\nY\tb\n", a), "char");
@@ -566,10 +529,9 @@ TEST(pairs_long_texts_are_cut) {
     CHECK(f && f->pairs == 2 && f->cut.texts == 1 && f->left_out == 0 && f->longest == 5);
     heed_batch b;
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 2}, &b) && b.src_len == 3 && b.items == 2);
-    CLOSE(c);
 }
 
-TEST(pairs_texts_that_are_cut_keep_what_truncate_says) {
+TEST_IN(pairs_texts_that_are_cut_keep_what_truncate_says, open_ctx()) {
     static const struct {
         const char *truncate, *tokens;
         bool bracket;
@@ -581,7 +543,6 @@ TEST(pairs_texts_that_are_cut_keep_what_truncate_says) {
         {"head+tail", "a b g h [SEP]", false, {0, 1, 6, 7, -100}},
         {"head+tail", "[CLS] a b h [SEP]", true, {-100, 0, 1, 7, -100}},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {.kind = HEED_TAGS,
                              .block = 5,
@@ -599,13 +560,11 @@ TEST(pairs_texts_that_are_cut_keep_what_truncate_says) {
         CHECK(f->cut.texts == 1 && f->cut.unread == unread && f->cut.units == 10);
         CHECK(f->val_cut.unread == unread && f->val_cut.units == 10);
     }
-    CLOSE(c);
 }
 
 /* Without a block, it is that of the longest text, from 64 to 512. */
-TEST(pairs_block_is_chosen_by_the_lengths) {
+TEST_IN(pairs_block_is_chosen_by_the_lengths, open_ctx()) {
     static const int words[] = {5, 64, 99, 600}, blocks[] = {64, 72, 104, 512};
-    heed_ctx *c = open_ctx();
     for (int i = 0; i < 4; i++) {
         heed_text text = {.c = c};
         heed_text_add(&text, "X\ta\nY\t");
@@ -617,11 +576,9 @@ TEST(pairs_block_is_chosen_by_the_lengths) {
         CHECK(f && f->cut.unread == (words[i] > 511 ? (size_t)words[i] - 511 : 0));
         heed_text_free(&text);
     }
-    CLOSE(c);
 }
 
-TEST(pairs_count_unknown) {
-    heed_ctx *c = open_ctx();
+TEST_IN(pairs_count_unknown, open_ctx()) {
     heed_pairs *k = open_text(c, "a.tsv", "ab\tcd\n", (heed_pairs_args){0});
     heed_pairs *other = open_text(c, "b.tsv", "abz\tcz\nq\tcd\n", (heed_pairs_args){0});
     heed_tokenizer *t = tokenizer_of(c, k, 2, "char");
@@ -634,5 +591,4 @@ TEST(pairs_count_unknown) {
     heed_batch b;
     CHECK_FAILS(c, heed_pair_batch(k, (heed_batch_at){.rows = 1}, &b), HEED_USAGE,
                 "pairs are not encoded");
-    CLOSE(c);
 }

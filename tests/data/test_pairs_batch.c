@@ -32,8 +32,7 @@ static int number_in(const heed_batch *b, int row) {
     return n;
 }
 
-TEST(pairs_batch_reads_every_pair_once_an_epoch) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_batch_reads_every_pair_once_an_epoch, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, PAIRS, 0);
     CHECK(heed_pairs_epoch_batches(k, ROWS) == PAIRS / ROWS &&
           heed_pairs_eval_batches(k, ROWS) == PAIRS / ROWS);
@@ -61,7 +60,6 @@ TEST(pairs_batch_reads_every_pair_once_an_epoch) {
     CHECK(padding < 3 * PAIRS);    /* in order it would be about 10 a pair */
     CHECK(falls > 20);             /* long and short batches take turns */
     CHECK(same_mates < PAIRS / 2); /* an epoch has an order of its own: of 10 of a length, 1 */
-    CLOSE(c);
 }
 
 static bool same(const heed_batch *a, const heed_batch *b, const int32_t *src, const int32_t *ids) {
@@ -96,8 +94,7 @@ TEST(pairs_batch_depends_on_its_place_alone) {
     CLOSE(c);
 }
 
-TEST(pairs_of_a_step_are_the_same_however_it_is_divided) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_of_a_step_are_the_same_however_it_is_divided, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, PAIRS, 0.1);
     static int32_t src[ROWS * 64];
     heed_batch a, b;
@@ -117,11 +114,9 @@ TEST(pairs_of_a_step_are_the_same_however_it_is_divided) {
         }
         CHECK(items == 0);
     }
-    CLOSE(c);
 }
 
-TEST(pairs_evaluation_of_a_part_is_a_fair_sample) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_evaluation_of_a_part_is_a_fair_sample, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, 80, 0);
     heed_batch b;
     int seen[80] = {0}, late = 0;
@@ -135,11 +130,9 @@ TEST(pairs_evaluation_of_a_part_is_a_fair_sample) {
     }
     for (int i = 0; i < 80; i++) CHECK(seen[i] == 1);
     CHECK(late >= 3 && late <= 13); /* of 16 */
-    CLOSE(c);
 }
 
-TEST(pairs_batch_evaluates_in_order) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_batch_evaluates_in_order, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, 20, 0);
     heed_batch b;
     int next = 0;
@@ -154,12 +147,10 @@ TEST(pairs_batch_evaluates_in_order) {
     CHECK_FAILS(c, heed_pair_batch(k, (heed_batch_at){.rows = 0}, &b), HEED_USAGE, "found 0");
     CHECK_FAILS(c, heed_pair_batch(k, (heed_batch_at){.rows = 1 << 30}, &b), HEED_USAGE,
                 "out of range");
-    CLOSE(c);
 }
 
 /* More rows than pairs: each comes as often as another, except for one. */
-TEST(pairs_batch_of_few) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_batch_of_few, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, 3, 0);
     heed_batch b;
     for (uint64_t i = 0; i < 4; i++) {
@@ -168,17 +159,14 @@ TEST(pairs_batch_of_few) {
         for (int row = 0; row < 8; row++) seen[number_in(&b, row)]++;
         for (int j = 0; j < 3; j++) CHECK(seen[j] >= 2 && seen[j] <= 4);
     }
-    CLOSE(c);
 }
 
 /* The largest batch may come first or last: room is made for it at once. */
-TEST(pairs_batch_keeps_its_room) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(pairs_batch_keeps_its_room, heed_open(&(heed_options){.seed = 3})) {
     heed_pairs *k = open_pairs(c, PAIRS, 0);
     heed_batch b, first;
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = ROWS}, &first));
     for (uint64_t i = 1; i < 100; i++)
         CHECK(heed_pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b) &&
               b.src == first.src && b.ids == first.ids && b.labels == first.labels);
-    CLOSE(c);
 }

@@ -74,8 +74,7 @@ static double vector_apart(heed_run *r, const char *name) {
     return apart / largest;
 }
 
-TEST(exchange_vectors_are_those_of_sentence_transformers) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_vectors_are_those_of_sentence_transformers, heed_open(NULL)) {
     heed_run *r = heed_import(c, EXCHANGE_GOLDEN "bert-encoder", heed_models);
     CHECK(r && !heed_store_find(r->store, "head.bias"));
     CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
@@ -85,11 +84,9 @@ TEST(exchange_vectors_are_those_of_sentence_transformers) {
     CHECK(heed_store_find(again->store, "pooler.weight")); /* kept, as the class has it */
     CHECK(!heed_text_vector(r, "", 0));
     heed_clear(c);
-    CLOSE(c);
 }
 
-TEST(exchange_follows_the_modules) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_follows_the_modules, heed_open(NULL)) {
     static const char cls[] = "{\"pooling_mode_cls_token\": true}",
                       max[] = "{\"pooling_mode_max_tokens\": true}";
     heed_run *r = heed_import(c, EXCHANGE_GOLDEN "bert-encoder", heed_models);
@@ -106,11 +103,9 @@ TEST(exchange_follows_the_modules) {
     CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"Pooling\"");
     text_file("out/modules.json", "{}");
     CHECK_FAILS(c, heed_import(c, in_folder("out"), heed_models), HEED_DATA, "found \"no list\"");
-    CLOSE(c);
 }
 
-TEST(exchange_cuts_long_texts) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_cuts_long_texts, heed_open(NULL)) {
     heed_run *r = heed_import(c, EXCHANGE_GOLDEN "bert-encoder", heed_models);
     heed_config_set(r->config, "embed-tokens", "5", "test", HEED_FROM_FLAG);
     CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
@@ -120,11 +115,9 @@ TEST(exchange_cuts_long_texts) {
     if (y) memcpy(first, y->x, sizeof first);
     y = heed_text_vector(r, "3 1 4 15 9", 10);
     CHECK(y && memcmp(first, y->x, sizeof first) == 0);
-    CLOSE(c);
 }
 
-TEST(exchange_imports_are_runs) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_imports_are_runs, heed_open(NULL)) {
     heed_run *r = heed_import(c, EXCHANGE_GOLDEN "vit", heed_models);
     CHECK(heed_run_save(r, in_folder("run"), false));
     heed_run *again = heed_run_open(c, in_folder("run"), heed_models, NULL);
@@ -135,7 +128,6 @@ TEST(exchange_imports_are_runs) {
     const heed_model *const others[] = {&heed_model_gpt, &heed_model_rnn, NULL};
     CHECK_FAILS(c, heed_run_open(c, in_folder("run"), others, NULL), HEED_DATA,
                 "architecture: expected one of gpt, rnn, found vit");
-    CLOSE(c);
 }
 
 /* ---- what is not exported ---- */
@@ -166,8 +158,7 @@ TEST(exchange_exports_only_what_is_published) {
 }
 
 /* Sizes that a model chooses where the setting is 0. */
-TEST(exchange_exports_the_sizes_that_a_model_chose) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_exports_the_sizes_that_a_model_chose, heed_open(NULL)) {
     heed_config *f = heed_train_config(c, &heed_model_vit);
     heed_config_set_list(f, "image-size=12 channels=1 classes=2 mean=0.5 std=0.5", "test",
                          HEED_FROM_FLAG);
@@ -175,5 +166,4 @@ TEST(exchange_exports_the_sizes_that_a_model_chose) {
     CHECK(heed_export(r, in_folder("chosen"), false));
     r = heed_import(c, in_folder("chosen"), heed_models);
     CHECK(r && heed_config_int(r->config, "patch") == 3);
-    CLOSE(c);
 }

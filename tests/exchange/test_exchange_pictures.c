@@ -60,7 +60,7 @@ TEST(exchange_prepares_pictures_as_pillow_does) {
 }
 
 /* If import ignored one of these keys, the pixels would still agree. */
-TEST(exchange_reads_every_key_of_a_processor) {
+TEST_IN(exchange_reads_every_key_of_a_processor, heed_open(NULL)) {
     static const char *const other[] = {
         "{\"size\": 8, \"resample\": 3}",
         "{\"size\": 8, \"rescale_factor\": 0.0078}",
@@ -68,7 +68,6 @@ TEST(exchange_reads_every_key_of_a_processor) {
         "{\"size\": 8, \"image_mean\": 0.4}",
         "{\"size\": 8, \"image_std\": [0.5, 0.5, 0.4]}",
         "{\"size\": {\"shortest_edge\": 8}, \"do_center_crop\": true, \"crop_size\": 8}"};
-    heed_ctx *c = heed_open(NULL);
     const char *same = "{\"size\": 8}";
     CHECK_CLOSE(
         pixels_apart(c, heed_import(c, processed(same, strlen(same)), heed_models), "exact"), 0,
@@ -77,7 +76,6 @@ TEST(exchange_reads_every_key_of_a_processor) {
         heed_run *r = heed_import(c, processed(other[i], strlen(other[i])), heed_models);
         CHECK(pixels_apart(c, r, "exact") > 4.0 / 255);
     }
-    CLOSE(c);
 }
 
 static void refuses_processor(const char *json, const char *part) {

@@ -50,8 +50,7 @@ static bool has(heed_ctx *c, const char *path, const char *part) {
     return found;
 }
 
-TEST(exchange_keeps_the_rows_of_a_padded_vocabulary) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_keeps_the_rows_of_a_padded_vocabulary, heed_open(NULL)) {
     heed_run *r = with_words(c, "llama");
     CHECK(r && heed_config_int(r->config, "vocab") == 29);
     CHECK(r && heed_config_int(r->config, "vocab-rows") == 29);
@@ -63,7 +62,6 @@ TEST(exchange_keeps_the_rows_of_a_padded_vocabulary) {
           has(c, in_folder("out/config.json"), "\"vocab_size\": 29"));
     heed_run *again = heed_import(c, in_folder("out"), heed_models);
     CHECK(again && heed_config_int(again->config, "vocab-rows") == 29);
-    CLOSE(c);
 }
 
 static void check_ids(const heed_run *r, const char *text, const int32_t *ids, size_t count) {
@@ -76,15 +74,13 @@ static void check_ids(const heed_run *r, const char *text, const int32_t *ids, s
     heed_example_free(&e);
 }
 
-TEST(exchange_reads_texts_with_the_template) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_reads_texts_with_the_template, heed_open(NULL)) {
     heed_run *r = with_words(c, "llama");
     check_ids(r, "a b a", (int32_t[]){0, 2, 1, 2}, 4);
     CHECK(heed_export(r, in_folder("out"), false)); /* with the same template */
     check_ids(heed_import(c, in_folder("out"), heed_models), "a", (int32_t[]){0, 2}, 2);
     CHECK(has(c, in_folder("out/tokenizer_config.json"), "\"bos_token\": \"<s>\""));
     CHECK(!has(c, in_folder("out/tokenizer_config.json"), "token_type_ids"));
-    CLOSE(c);
 }
 
 /* A new run of a tokenizer of BERT's kind. */
@@ -99,8 +95,7 @@ static heed_run *trained(heed_ctx *c, const heed_model *m, const char *settings)
 }
 
 /* transformers must give a model what it was trained on: [CLS] and [SEP], or neither. */
-TEST(exchange_exports_the_template_of_the_model) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_exports_the_template_of_the_model, heed_open(NULL)) {
     CHECK(heed_export(trained(c, &heed_model_mlm, ""), in_folder("mlm"), false));
     CHECK(has(c, in_folder("mlm/tokenizer.json"), "TemplateProcessing"));
     CHECK(has(c, in_folder("mlm/tokenizer_config.json"), "\"BertTokenizer\""));
@@ -108,11 +103,9 @@ TEST(exchange_exports_the_template_of_the_model) {
     CHECK(!has(c, in_folder("gpt/tokenizer.json"), "TemplateProcessing"));
     CHECK(has(c, in_folder("gpt/tokenizer_config.json"), "\"PreTrainedTokenizerFast\""));
     CHECK(has(c, in_folder("gpt/tokenizer_config.json"), "\"model_input_names\""));
-    CLOSE(c);
 }
 
-TEST(exchange_stores_the_bias_of_an_untied_decoder) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_stores_the_bias_of_an_untied_decoder, heed_open(NULL)) {
     heed_run *r = trained(c, &heed_model_mlm, "tie=false");
     CHECK(heed_export(r, in_folder("out"), false));
     heed_safetensors *f = heed_safetensors_open(c, in_folder("out/model.safetensors"));
@@ -121,5 +114,4 @@ TEST(exchange_stores_the_bias_of_an_untied_decoder) {
     CHECK(heed_safetensors_find(f, "cls.predictions.decoder.weight"));
     heed_safetensors_close(f);
     CHECK(heed_import(c, in_folder("out"), heed_models));
-    CLOSE(c);
 }

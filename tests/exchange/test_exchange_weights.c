@@ -88,15 +88,13 @@ TEST(exchange_notices_exchanged_weights) {
     CHECK(!reweighted_agrees("llama", NULL, NULL, "k_proj"));
 }
 
-TEST(exchange_names_tensors_without_a_place) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_names_tensors_without_a_place, heed_open(NULL)) {
     CHECK_FAILS(c, heed_import(c, reweighted(c, "bert", NULL, "bert.extra", NULL), heed_models),
                 HEED_DATA, "tensor \"bert.extra\"");
     CHECK_FAILS(c,
                 heed_import(c, reweighted(c, "bert", NULL, "cls.predictions.decoder.bias", NULL),
                             heed_models),
                 HEED_DATA, "another shape");
-    CLOSE(c);
 }
 
 /* A golden's folder of which the tensor has other values, or another shape. */
@@ -119,8 +117,7 @@ static const char *retyped(const char *name, const char *tensor, const char *fro
     return dir;
 }
 
-TEST(exchange_refuses_numbers_that_are_not_finite) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_refuses_numbers_that_are_not_finite, heed_open(NULL)) {
     float bad[] = {NAN, INFINITY, -INFINITY};
     for (int i = 0; i < 3; i++) {
         char bits[4];
@@ -129,11 +126,9 @@ TEST(exchange_refuses_numbers_that_are_not_finite) {
         CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
                     "bert.embeddings.LayerNorm.bias: expected finite numbers");
     }
-    CLOSE(c);
 }
 
-TEST(exchange_gives_the_shapes_of_an_embedding) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_gives_the_shapes_of_an_embedding, heed_open(NULL)) {
     const char *dir =
         retyped("bert", "bert.embeddings.word_embeddings.weight", "[29,16]", "[16,29]");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
@@ -142,7 +137,6 @@ TEST(exchange_gives_the_shapes_of_an_embedding) {
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA,
                 "config.json: expected 58, as bert.embeddings.word_embeddings.weight has the shape "
                 "(58,8), found 29");
-    CLOSE(c);
 }
 
 TEST(exchange_names_the_tensors_that_it_leaves_out) {
@@ -171,8 +165,7 @@ static const char *sharded(heed_ctx *c, const char *index) {
     return dir;
 }
 
-TEST(exchange_reads_shards) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(exchange_reads_shards, heed_open(NULL)) {
     const char *dir = sharded(c, "{\"weight_map\": {\"a\": \"model-1.safetensors\", \"b\": "
                                  "\"model-2.safetensors\", \"c\": \"model-1.safetensors\"}}");
     CHECK(exchange_agrees(heed_import(c, dir, heed_models), "bert"));
@@ -190,5 +183,4 @@ TEST(exchange_reads_shards) {
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected a file of this folder");
     dir = sharded(c, "[]");
     CHECK_FAILS(c, heed_import(c, dir, heed_models), HEED_DATA, "expected an object weight_map");
-    CLOSE(c);
 }

@@ -17,8 +17,7 @@ static heed__plans plans_of(heed_ctx *c, const char *text, int64_t steps) {
     return p;
 }
 
-TEST(fit_plans_lead_to_the_end) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(fit_plans_lead_to_the_end, heed_open(&(heed_options){.threads = 1})) {
     static const struct {
         const char *text;
         int64_t steps;
@@ -42,11 +41,9 @@ TEST(fit_plans_lead_to_the_end) {
     CHECK(heed__plans_progress(&p, 100) == 1 && heed__plans_due(&p, 100, 10));
     CHECK_CLOSE(heed__plans_progress(&p, 101), 0.25 + 0.75 / 300, 1e-12);
     CHECK(heed__plans_progress(&p, 400) == 1);
-    CLOSE(c);
 }
 
-TEST(fit_plans_are_written_and_read) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(fit_plans_are_written_and_read, heed_open(&(heed_options){.threads = 1})) {
     heed__plans p = {.count = 0};
     heed_text text = {.c = c};
     CHECK(heed__plans_add(&p, 0, 120, false) && heed__plans_add(&p, 14, 200, false));
@@ -62,7 +59,6 @@ TEST(fit_plans_are_written_and_read) {
     heed_text_free(&text);
     for (int i = p.count; i < HEED__PLANS; i++) CHECK(heed__plans_add(&p, 60 + i, 1, false));
     CHECK(!heed__plans_add(&p, 1000000, 1, false));
-    CLOSE(c);
 }
 
 TEST(fit_plans_refuse_wrong_text) {
@@ -85,8 +81,7 @@ static heed__settings settings_of(heed_schedule_kind kind, double warmup) {
         .optim.lr = 1, .schedule = kind, .lr_min = 0.1, .warmup = warmup, .step_gamma = 0.5};
 }
 
-TEST(fit_one_plan_is_an_ordinary_schedule) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(fit_one_plan_is_an_ordinary_schedule, heed_open(&(heed_options){.threads = 1})) {
     heed__plans p = plans_of(c, "0:200", 200);
     for (int kind = HEED_CONSTANT; kind <= HEED_STEPS; kind++)
         for (int warm = 0; warm < 3; warm++) {
@@ -95,12 +90,10 @@ TEST(fit_one_plan_is_an_ordinary_schedule) {
             for (int64_t i = 0; i < 200; i++)
                 CHECK(heed__plans_rate(&p, &s, i) == heed_schedule_at(&h, i));
         }
-    CLOSE(c);
 }
 
 /* Plans that agree with the first one change the rate by no more than a step does. */
-TEST(fit_plans_continue_the_learning_rate) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(fit_plans_continue_the_learning_rate, heed_open(&(heed_options){.threads = 1})) {
     heed__plans one = plans_of(c, "0:400", 400);
     heed__plans same = plans_of(c, "0:400 5:395 21:379 100:300 250:150", 400);
     heed__plans other = plans_of(c, "0:100 5:300 21:90 60:400", 460);
@@ -122,7 +115,6 @@ TEST(fit_plans_continue_the_learning_rate) {
     CHECK_CLOSE(heed__plans_rate(&other, &s, 459), 0.25, 1e-6); /* it fell twice */
     s.step_every = 150;
     CHECK_CLOSE(heed__plans_rate(&other, &s, 459), 0.125, 1e-6); /* three times 150 steps */
-    CLOSE(c);
 }
 
 /* ---- the clock, on given durations ---- */

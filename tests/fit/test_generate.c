@@ -344,13 +344,11 @@ TEST(generation_never_chooses_some_tokens) {
 }
 
 /* [UNK] and what no text holds, but not what ends a text: in GPT-2's vocabulary these are one. */
-TEST(generation_never_makes_unknown_tokens) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(generation_never_makes_unknown_tokens, heed_open(NULL)) {
     heed_tokenizer *k =
         heed_tokenizer_train(c, "a b", 3, (heed_tokenizer_args){.kind = "char", .specials = true});
     heed_specials s = heed_tokenizer_specials(k);
     int32_t never[4];
     CHECK(heed_never(k, s.sep, never) == 4 && never[0] == s.unk && never[3] == s.mask);
     CHECK(heed_never(k, s.unk, never) == 3 && never[0] == s.pad);
-    CLOSE(c);
 }

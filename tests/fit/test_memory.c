@@ -1,9 +1,8 @@
 /* The memory of a training run: its parts, and the ops of a step. */
 #include "test.h"
 
-TEST(memory_is_the_sum_of_its_parts) {
+TEST_IN(memory_is_the_sum_of_its_parts, heed_open(NULL)) {
     enum { ROWS = 64, IN = 100, OUT = 50 };
-    heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_tensor *w = heed_param(s, "w", "kaiming", 2, (int[]){OUT, IN});
@@ -32,7 +31,6 @@ TEST(memory_is_the_sum_of_its_parts) {
     CHECK(heed_memory_resident() > 100000);
     m = heed_memory_of(NULL, NULL, NULL, 7);
     CHECK(m.total == 7 && m.op_count == 1);
-    CLOSE(c);
 }
 
 /* The second part is recorded over the first one's memory, so the larger one counts. */

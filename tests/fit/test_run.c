@@ -259,9 +259,8 @@ TEST(run_replaces_only_its_own_files) {
 }
 
 /* A training run that was killed before its first checkpoint leaves settings and its lock. */
-TEST(run_vacant_knows_a_run_without_a_checkpoint) {
+TEST_IN(run_vacant_knows_a_run_without_a_checkpoint, heed_open(&(heed_options){.threads = 1})) {
     char path[256];
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     CHECK(heed_run_vacant(c, path_of(path, "own", ""), false));
     command("mkdir %s/own", test_folder());
     spill("own", "config.conf", "steps = 2\n", 10);
@@ -272,7 +271,6 @@ TEST(run_vacant_knows_a_run_without_a_checkpoint) {
     CHECK_HAS(heed_ctx_error(c), "`force`");
     heed_clear(c);
     CHECK(heed_run_vacant(c, path, true));
-    CLOSE(c);
 }
 
 TEST(run_never_removes_its_own_data) {

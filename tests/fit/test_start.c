@@ -259,8 +259,7 @@ TEST(start_of_nothing_that_fits) {
     close_desk(&d);
 }
 
-TEST(tokenizer_extend) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(tokenizer_extend, heed_open(&(heed_options){.threads = 1})) {
     heed_tokenizer *k = chars(c, "cab"), *more, *same;
     more = heed_tokenizer_extend(k, "a\xC3\xA9zd", 5, 0, false);
     CHECK(heed_vocab_size(more) == 7);
@@ -280,5 +279,4 @@ TEST(tokenizer_extend) {
     CHECK(heed_vocab_size(heed_tokenizer_extend(k, "y", 1, 0, true)) == 260);
     CHECK(!heed_tokenizer_extend(NULL, "y", 1, 0, true));
     CHECK(!heed_tokenizer_extend(k, NULL, 1, 0, true));
-    CLOSE(c);
 }

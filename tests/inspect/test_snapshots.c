@@ -70,8 +70,7 @@ TEST(snapshots_of_pairs_read_the_first_validation_pairs) {
     CHECK(s.files == 2 && s.steps[0] == 4 && s.steps[1] == 4 && s.axis == 3);
 }
 
-TEST(snapshots_say_what_they_cannot_read) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
+TEST_IN(snapshots_say_what_they_cannot_read, heed_open(&(heed_options){.seed = 1, .threads = 1})) {
     const heed_model *m = &heed_model_seq2seq;
     heed_config *f = settings_of(c, m, text_file("pairs.tsv", "a b\tc\nb a\td\na a\tc\nb b\td\n"),
                                  "tokenizer=word block=8 val-split=0");
@@ -85,5 +84,4 @@ TEST(snapshots_say_what_they_cannot_read) {
     heed_snapshots_report(NULL, NULL);
     CHECK(heed_snapshots_list(c, in_folder("nothing"), 0, look, NULL)); /* none is no error */
     heed_data_close(d);
-    CLOSE(c);
 }

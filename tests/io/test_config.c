@@ -17,8 +17,7 @@ static const heed_option fit_options[] = {
     {0}};
 static const heed_option *const tables[] = {model_options, fit_options, NULL};
 
-TEST(config_defaults_and_ranks) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(config_defaults_and_ranks, heed_open(NULL)) {
     heed_config *f = heed_config_new(c, tables);
     CHECK(heed_config_count(f) == 9);
     CHECK(heed_config_int(f, "layers") == 4 && heed_config_real(f, "layers") == 4);
@@ -43,10 +42,9 @@ TEST(config_defaults_and_ranks) {
     CHECK(!heed_config_at(f, 9, &value) && !heed_config_at(f, -1, NULL));
     CHECK_FAILS(c, heed_config_int(f, "width"), HEED_USAGE, "setting width is wrong");
     CHECK_FAILS(c, heed_config_int(f, "lr"), HEED_USAGE, "found another kind");
-    CLOSE(c);
 }
 
-TEST(config_refuses_wrong_values) {
+TEST_IN(config_refuses_wrong_values, heed_open(NULL)) {
     static const struct {
         const char *key, *value, *where, *why;
     } cases[] = {
@@ -70,7 +68,6 @@ TEST(config_refuses_wrong_values) {
         {"rope", "1", "--rope", "unknown option --rope;"},
         {"zzz", "1", "--zzz", "unknown option --zzz; hint: `--help` lists the options"},
     };
-    heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(c, tables);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK(!heed_config_set(f, cases[i].key, cases[i].value, cases[i].where, HEED_FROM_FLAG));
@@ -87,11 +84,9 @@ TEST(config_refuses_wrong_values) {
     free(much);
     static const heed_option broken[] = {{"n", HEED_INT, "x", 0, 0, NULL, NULL, NULL}, {0}};
     CHECK_FAILS(c, heed_config_new(c, (const heed_option *const[]){broken, NULL}), HEED_USAGE, "n");
-    CLOSE(c);
 }
 
-TEST(config_file) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(config_file, heed_open(NULL)) {
     heed_config *f = heed_config_new(c, tables);
     const char *path = text_file("a.conf", "\xEF\xBB\xBF# comment\n\n  layers=5 # five\r\n"
                                            "val = \"a # b\\n\\\"c\\\"\" # note\n\tlr\t=\t2e-4\n"
@@ -104,7 +99,6 @@ TEST(config_file) {
     CHECK(heed_config_read(f, text_file("b.conf", "val = a#b = \"c\" \n"), HEED_FROM_FILE));
     CHECK_TEXT(heed_config_text(f, "val"), "a#b = \"c\"");
     CHECK(heed_config_read(f, text_file("c.conf", ""), HEED_FROM_FILE));
-    CLOSE(c);
 }
 
 TEST(config_file_errors) {
@@ -146,8 +140,7 @@ TEST(config_file_errors) {
     CLOSE(c);
 }
 
-TEST(config_args) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(config_args, heed_open(NULL)) {
     heed_config *f = heed_config_new(c, tables);
     char path[256];
     snprintf(path, sizeof path, "%s", text_file("a.conf", "layers = 9\nlr = 0.5\nsteps = 10\n"));
@@ -167,10 +160,9 @@ TEST(config_args) {
     CHECK(heed_config_int(f, "steps") == 10 && heed_config_rank(f, "steps") == HEED_FROM_FILE);
     CHECK(!heed_config_bool(f, "tie") && heed_config_bool(f, "resume-on-error"));
     CHECK(heed_config_real(f, "shift") == -1);
-    CLOSE(c);
 }
 
-TEST(config_args_errors) {
+TEST_IN(config_args_errors, heed_open(NULL)) {
     static const struct {
         const char *args[3], *why;
     } cases[] = {
@@ -190,7 +182,6 @@ TEST(config_args_errors) {
          "settings.conf"},
         {{"--layers=x"}, "--layers is wrong: expected a whole number from 1 to 96, found \"x\""},
     };
-    heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(c, tables);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char copy[3][40] = {""}, *argv[3];
@@ -201,7 +192,6 @@ TEST(config_args_errors) {
         }
         CHECK_FAILS(c, heed_config_args(f, &argc, argv), HEED_USAGE, cases[i].why);
     }
-    CLOSE(c);
 }
 
 /* Whatever text a setting holds, the written file reads back to it. */
@@ -228,14 +218,13 @@ TEST(config_names_of_other_programs_are_explained) {
     heed_close(c);
 }
 
-TEST(config_writes_what_it_reads) {
+TEST_IN(config_writes_what_it_reads, heed_open(NULL)) {
     static const char *const odd[] = {
         "",      " ",      "#",        " #x",  "a #b",        "a#b",     "\"",   "'",
         "\"a\"", "'a'",    "a\nb",     "\n",   "\r",          "a\r",     "\t",   "a\tb",
         "=",     "a = b",  "\\",       "\\n",  "a\\",         "grüße ✓", "\x01", "trail ",
         " lead", "\"\\\"", "# a\n# b", "a\"b", "\xEF\xBB\xBF"};
     static const char pieces[] = "a#=\"'\\ \n\r\t";
-    heed_ctx *c = heed_open(NULL);
     heed_random r = heed_random_at(7, "odd", 0, 0);
     for (uint64_t i = 0; i < 400; i++) {
         heed_config *f = heed_config_new(c, tables), *g = heed_config_new(c, tables);
@@ -260,11 +249,9 @@ TEST(config_writes_what_it_reads) {
         heed_config_free(f);
         heed_config_free(g);
     }
-    CLOSE(c);
 }
 
-TEST(config_written_file_explains) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(config_written_file_explains, heed_open(NULL)) {
     heed_config *f = heed_config_new(c, tables);
     heed_text out = {.c = c};
     CHECK(heed_config_write(f, &out, true));
@@ -282,16 +269,14 @@ TEST(config_written_file_explains) {
     CHECK(heed_config_write(f, &out, false));
     CHECK(strncmp(out.s, "layers = 4\nnorm = post\n", 23) == 0 && !strchr(out.s, '#'));
     heed_text_free(&out);
-    CLOSE(c);
 }
 
-TEST(config_help_is_aligned) {
+TEST_IN(config_help_is_aligned, heed_open(NULL)) {
     static const heed_option long_help[] = {
         {"a-very-long-option-name-to-break", HEED_TEXT, "", 0, 0, NULL,
          "words words words words words words words words words words words words words words",
          "G"},
         {0}};
-    heed_ctx *c = heed_open(NULL);
     heed_config *f = heed_config_new(
         c, (const heed_option *const[]){model_options, fit_options, long_help, NULL});
     heed_text out = {.c = c};
@@ -308,17 +293,15 @@ TEST(config_help_is_aligned) {
     for (char *line = out.s, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
         CHECK(end - line <= 70);
     heed_text_free(&out);
-    CLOSE(c);
 }
 
 /* A table of other defaults leaves the order as it is. */
-TEST(config_defaults_of_another_table_move_nothing) {
+TEST_IN(config_defaults_of_another_table_move_nothing, heed_open(NULL)) {
     static const heed_option first[] = {{"b", HEED_INT, "7", 0, 9, NULL, "b", "Mine"}, {0}};
     static const heed_option second[] = {{"a", HEED_INT, "1", 0, 9, NULL, "a", "One"},
                                          {"b", HEED_INT, "2", 0, 9, NULL, "b", NULL},
                                          {"c", HEED_INT, "3", 0, 9, NULL, "c", "Two"},
                                          {0}};
-    heed_ctx *c = heed_open(NULL);
     heed_text out = {.c = c};
     heed_config *f = heed_config_new(c, (const heed_option *const[]){first, second, NULL});
     CHECK(heed_config_write(f, &out, false));
@@ -327,7 +310,6 @@ TEST(config_defaults_of_another_table_move_nothing) {
     CHECK(heed_config_help(f, &out, 80));
     CHECK(!strstr(out.s, "Mine") && strstr(out.s, "--b") < strstr(out.s, "Two:"));
     heed_text_free(&out);
-    CLOSE(c);
 }
 
 typedef struct {
@@ -364,8 +346,7 @@ static const heed_option seed_rows[] = {{"seed", HEED_INT, "7", 0, 9, NULL, "see
 
 /* Members of every type; a table in a table, with other defaults and another row for one of its
  * settings; settings of other tables. */
-TEST(config_fills_structs) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(config_fills_structs, heed_open(NULL)) {
     heed_config *f = heed_config_new(c, (const heed_option *const[]){net_rows, seed_rows, NULL});
     net_set set = {.untouched = 5, .absent = true};
     heed_text out = {.c = c};
@@ -391,7 +372,6 @@ TEST(config_fills_structs) {
     CHECK_FAILS(c, heed_config_bind(f, net_rows, &set), HEED_USAGE, "at most 2147483647");
     heed_config *other = heed_config_new(c, (const heed_option *const[]){seed_rows, NULL});
     CHECK_FAILS(c, heed_config_bind(other, net_rows, &set), HEED_USAGE, "found none");
-    CLOSE(c);
 }
 
 /* Only what was given as a flag is refused, whatever its value. */

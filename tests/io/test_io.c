@@ -14,8 +14,7 @@
 
 /* ---- the operating system ---- */
 
-TEST(io_os_writes_whole_files) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_os_writes_whole_files, heed_open(NULL)) {
     const char *path = in_folder("a/b/file");
     CHECK(heed__os_make_dir(c, in_folder("a/b")));
     CHECK(heed__os_make_dir(c, in_folder("a/b/")));
@@ -36,7 +35,6 @@ TEST(io_os_writes_whole_files) {
     CHECK(heed__os_sync_dir(c, test_folder()));
     CHECK(heed__os_cpus() >= 1);
     CHECK(heed__os_peak_memory() > 100000);
-    CLOSE(c);
 }
 
 TEST(io_os_refuses_what_is_no_file) {
@@ -59,8 +57,7 @@ TEST(io_os_refuses_what_is_no_file) {
     heed_close(c);
 }
 
-TEST(io_os_links_and_modes_stay) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_os_links_and_modes_stay, heed_open(NULL)) {
     const char *path = text_file("real", "old");
     CHECK(chmod(path, 0600) == 0 && symlink("real", in_folder("link")) == 0);
     heed__piece piece = {"new", 3};
@@ -68,12 +65,10 @@ TEST(io_os_links_and_modes_stay) {
     struct stat st;
     CHECK(lstat(in_folder("link"), &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600 && st.st_size == 3);
-    CLOSE(c);
 }
 
 /* A limit on file sizes stands in for a full disk. */
-TEST(io_os_full_disk_keeps_the_old_file) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_os_full_disk_keeps_the_old_file, heed_open(NULL)) {
     const char *path = text_file("file", "old"), *lines = text_file("lines", "1\n");
     size_t n = 1 << 16;
     char *much = calloc(1, n);
@@ -98,11 +93,9 @@ TEST(io_os_full_disk_keeps_the_old_file) {
         CHECK_FAILS(c, heed__os_write(c, "/dev/full", &piece, 1), HEED_FAILED, "hint: free some");
     }
     free(much);
-    CLOSE(c);
 }
 
-TEST(io_os_reads_pipes) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_os_reads_pipes, heed_open(NULL)) {
     int ends[2];
     CHECK(pipe(ends) == 0);
     char much[10000], path[64];
@@ -119,7 +112,6 @@ TEST(io_os_reads_pipes) {
     close(ends[0]);
     size_t n;
     CHECK_FAILS(c, heed__os_read(c, "/dev/zero", 100000, &n), HEED_DATA, "at most 100000 bytes");
-    CLOSE(c);
 }
 
 TEST(io_os_lock_has_one_holder) {
@@ -233,8 +225,7 @@ TEST(io_os_sweeps_what_dead_processes_left) {
 
 /* ---- texts ---- */
 
-TEST(io_text_grows) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_text_grows, heed_open(NULL)) {
     heed_text t = {.c = c};
     for (int i = 0; i < 1000; i++) CHECK(heed_text_add(&t, "%d,", i));
     CHECK(t.n == strlen(t.s) && t.n == 3890 && strncmp(t.s + t.n - 8, "998,999,", 8) == 0);
@@ -245,11 +236,9 @@ TEST(io_text_grows) {
     heed_text_free(&t);
     CHECK(!heed_text_put(NULL, "a", 1) && !heed_text_add(NULL, "a"));
     CHECK_FAILS(c, heed_text_put(&t, "a", SIZE_MAX), HEED_FAILED, "out of memory");
-    CLOSE(c);
 }
 
-TEST(io_text_is_saved_whole) {
-    heed_ctx *c = heed_open(&(heed_options){.threads = 1});
+TEST_IN(io_text_is_saved_whole, heed_open(&(heed_options){.threads = 1})) {
     heed_text t = {.c = c}, empty = {.c = c};
     char path[512], none[600];
     size_t n = 0;
@@ -265,7 +254,6 @@ TEST(io_text_is_saved_whole) {
     CHECK(!heed_text_save(NULL, path) && !heed_text_save(&t, NULL));
     heed_clear(c);
     heed_text_free(&t);
-    CLOSE(c);
 }
 
 TEST(io_numbers_are_strict) {
@@ -290,7 +278,7 @@ TEST(io_numbers_are_strict) {
 
 /* ---- JSON and CSV ---- */
 
-TEST(io_json_is_strict) {
+TEST_IN(io_json_is_strict, heed_open(NULL)) {
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -303,7 +291,6 @@ TEST(io_json_is_strict) {
         {"{a: 1}", "not valid JSON"},
         {"nan", "not valid JSON"},
     };
-    heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = text_file("a.json", cases[i].text);
         CHECK_FAILS(c, heed__json_read(c, path), HEED_DATA, cases[i].why);
@@ -321,11 +308,9 @@ TEST(io_json_is_strict) {
     json_decref(value);
     json_decref(again);
     CHECK_FAILS(c, heed__json_write(c, path, NULL), HEED_FAILED, "out of memory");
-    CLOSE(c);
 }
 
-TEST(io_csv_lines_are_appended_and_cut_back) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_csv_lines_are_appended_and_cut_back, heed_open(NULL)) {
     const char *path = in_folder("m.csv"), *header = "step,split,loss";
     CHECK(heed__csv_cut(c, path, 3, ",test,")); /* nothing there yet */
     CHECK(heed__csv_append(c, path, header, "1,train,0.5"));
@@ -344,7 +329,6 @@ TEST(io_csv_lines_are_appended_and_cut_back) {
     text = heed__os_read(c, in_folder("torn"), 0, &n);
     CHECK_TEXT((char *)text, "step\n1\n");
     heed__free(text);
-    CLOSE(c);
 }
 
 /* ---- arrays and pictures ---- */
@@ -406,8 +390,7 @@ static uint32_t number_at(const unsigned char *p) {
 }
 
 /* The directory at the end leads to both members, whose check sums hold. */
-TEST(io_npz_is_a_zip_archive) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(io_npz_is_a_zip_archive, heed_open(NULL)) {
     heed_real x[6] = {1, 2, 3, 4, 5, 6};
     int32_t index[2] = {-1, 7};
     heed_tensor a = tensor_of(x, NULL, 2, 2, 3), b = tensor_of(NULL, index, 1, 2, 1);
@@ -438,7 +421,6 @@ TEST(io_npz_is_a_zip_archive) {
     CHECK_FAILS(c, heed_npz_save(c, path, -1, names, tensors), HEED_USAGE, "found -1");
     tensors[1] = NULL;
     CHECK_FAILS(c, heed_npz_save(c, path, 2, names, tensors), HEED_USAGE, "expected name and data");
-    CLOSE(c);
 }
 
 /* The only chunk of image data, inflated: rows of a filter byte and 3 * width bytes. */
@@ -465,9 +447,8 @@ static void unfilter(unsigned char *rows, int width, int height) {
         }
 }
 
-TEST(io_png_reads_back) {
+TEST_IN(io_png_reads_back, heed_open(NULL)) {
     enum { W = 37, H = 19 };
-    heed_ctx *c = heed_open(NULL);
     unsigned char rgb[H][3 * W], rows[H][3 * W + 1];
     heed_random r = heed_random_at(1, "png", 0, 0);
     for (int y = 0; y < H; y++)
@@ -491,5 +472,4 @@ TEST(io_png_reads_back) {
                 "at most 268435456 pixels");
     CHECK_FAILS(c, heed_png_save(c, test_folder(), rgb[0], W, H), HEED_FAILED, "a folder");
     CHECK(!heed_png_save(c, in_folder("b"), NULL, 1, 1) && !heed__os_exists(in_folder("b")));
-    CLOSE(c);
 }

@@ -127,9 +127,8 @@ TEST(safetensors_rejects) {
     CLOSE(c);
 }
 
-TEST(safetensors_rejects_wrong_lengths) {
+TEST_IN(safetensors_rejects_wrong_lengths, heed_open(NULL)) {
     static const uint64_t lengths[] = {3, 1000, 100000001, UINT64_MAX, UINT64_MAX - 7};
-    heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         size_t n;
         unsigned char *file = make_file("{}", 2, 0, &n);
@@ -144,11 +143,9 @@ TEST(safetensors_rejects_wrong_lengths) {
                     "expected at least 8 bytes");
     CHECK_FAILS(c, heed_safetensors_open(c, test_folder()), HEED_DATA, "found a folder");
     CHECK(!heed_safetensors_open(c, NULL) && !heed_safetensors_open(NULL, "x"));
-    CLOSE(c);
 }
 
-TEST(safetensors_gives_arrays_and_metadata) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_gives_arrays_and_metadata, heed_open(NULL)) {
     heed_safetensors *f =
         parse(c,
               "{\"__metadata__\":{\"k\":\"\\u00fc\"},\"b\":{\"dtype\":\"U8\",\"shape\":[3]" AT(
@@ -166,7 +163,6 @@ TEST(safetensors_gives_arrays_and_metadata) {
     heed_safetensors_close(f);
     heed_safetensors_close(NULL);
     CHECK(heed_safetensors_count(NULL) == 0 && !heed_safetensors_at(NULL, 0));
-    CLOSE(c);
 }
 
 /* ---- saving and loading stores ---- */
@@ -193,7 +189,7 @@ static bool same_values(const heed_store *a, const heed_store *b) {
 }
 
 /* The header is the one that the reference package writes for the same arrays. */
-TEST(safetensors_writer_bytes) {
+TEST_IN(safetensors_writer_bytes, heed_open(NULL)) {
     static const char *const expected[] = {
         "{\"__metadata__\":{\"format\":\"pt\"},"
         "\"a.weight\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]},"
@@ -205,7 +201,6 @@ TEST(safetensors_writer_bytes) {
         "\"ü\\\"\\n\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[64,72]}}"};
     static const heed_real values[] = {7, 8, 1, 2, 3, 4, 5, 6, 9};
     const char *header = expected[WORD == 8];
-    heed_ctx *c = heed_open(NULL);
     CHECK(heed_save(store_of(c, 1), in_folder("s")));
     size_t n, padded = (strlen(header) + 7) / 8 * 8;
     unsigned char *file = heed__os_read(c, in_folder("s"), 0, &n);
@@ -215,11 +210,9 @@ TEST(safetensors_writer_bytes) {
     for (size_t i = strlen(header); i < padded; i++) CHECK(file[8 + i] == ' ');
     CHECK(memcmp(file + 8 + padded, values, sizeof values) == 0);
     heed__free(file);
-    CLOSE(c);
 }
 
-TEST(safetensors_writer_metadata) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_writer_metadata, heed_open(NULL)) {
     heed_store *s = store_of(c, 1);
     const char *path = in_folder("s");
     CHECK(heed_save_meta(s, path, (const char *[]){"model", "gpt\t\x01", "config", "{}", NULL}));
@@ -234,7 +227,6 @@ TEST(safetensors_writer_metadata) {
                 "metadata key a is given twice");
     CHECK_FAILS(c, heed_save_meta(s, path, (const char *[]){"a", "\xFF", NULL}), HEED_USAGE,
                 "UTF-8");
-    CLOSE(c);
 }
 
 TEST(safetensors_store_round_trip) {
@@ -256,8 +248,7 @@ TEST(safetensors_store_round_trip) {
     heed_close(c);
 }
 
-TEST(safetensors_load_is_strict) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_load_is_strict, heed_open(NULL)) {
     heed_store *s = store_of(c, 1), *kept = store_of(c, 1);
     const char *path = in_folder("s");
     heed_store *fewer = heed_store_new(c), *more = store_of(c, 50), *other = heed_store_new(c);
@@ -277,11 +268,9 @@ TEST(safetensors_load_is_strict) {
     CHECK_FAILS(c, heed_load(s, path), HEED_DATA, path);
     CHECK_FAILS(c, heed_load(s, in_folder("none")), HEED_DATA, "No such file");
     CHECK(same_values(s, kept));
-    CLOSE(c);
 }
 
-TEST(safetensors_load_from_memory) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_load_from_memory, heed_open(NULL)) {
     heed_store *a = store_of(c, 1), *b = store_of(c, 50);
     size_t n;
     CHECK(heed_save(a, in_folder("s")));
@@ -291,12 +280,10 @@ TEST(safetensors_load_from_memory) {
     CHECK_FAILS(c, heed_load_bytes(b, bytes, 0), HEED_DATA, "expected at least 8 bytes");
     CHECK(heed_load_bytes(b, bytes, n) && same_values(a, b));
     heed__free(bytes);
-    CLOSE(c);
 }
 
 /* A file that is opened by its header is read later, and may have changed. */
-TEST(safetensors_values_are_read_from_the_file) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_values_are_read_from_the_file, heed_open(NULL)) {
     heed_store *a = store_of(c, 1), *b = store_of(c, 50);
     CHECK(heed_save(a, in_folder("s")));
     heed_safetensors *f = heed__safetensors_head(c, in_folder("s"));
@@ -315,10 +302,9 @@ TEST(safetensors_values_are_read_from_the_file) {
         CHECK(heed_save(a, in_folder("s")));
     }
     CHECK_FAILS(c, heed__safetensors_head(c, "."), HEED_DATA, ".");
-    CLOSE(c);
 }
 
-TEST(safetensors_load_converts) {
+TEST_IN(safetensors_load_converts, heed_open(NULL)) {
     static const struct {
         const char *dtype;
         size_t n;
@@ -332,7 +318,6 @@ TEST(safetensors_load_converts) {
         {"F32", 8, {0, 0, 0x80, 0x3F, 0, 0, 0x20, 0xC0}, 1, -2.5},
         {"F64", 16, {0, 0, 0, 0, 0, 0, 0xF0, 0x3F, 0, 0, 0, 0, 0, 0, 0x04, 0xC0}, 1, -2.5},
     };
-    heed_ctx *c = heed_open(NULL);
     heed_store *s = heed_store_new(c);
     heed_tensor *t = heed_param(s, "a", "zero", 1, (int[]){2});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -354,7 +339,6 @@ TEST(safetensors_load_converts) {
     heed__free(file);
     CHECK_FAILS(c, heed_load(s, in_folder("s")), HEED_DATA,
                 "expected F32, F64, F16 or BF16, found I32");
-    CLOSE(c);
 }
 
 /* Reads n bytes of file into a new store: its values are those of a after a load, else untouched.
@@ -374,8 +358,7 @@ static bool load_is_whole(heed_ctx *c, const unsigned char *file, size_t n, cons
 
 /* Every shorter file is refused, and every header with one bit flipped is refused or read to the
  * same values. */
-TEST(safetensors_damage_is_found) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(safetensors_damage_is_found, heed_open(NULL)) {
     heed_store *a = store_of(c, 1);
     CHECK(heed_save(a, in_folder("s")));
     size_t n;
@@ -389,5 +372,4 @@ TEST(safetensors_damage_is_found) {
     }
     CHECK(taken > 10 && taken < 200); /* in the metadata and the padding */
     heed__free(file);
-    CLOSE(c);
 }

@@ -97,9 +97,9 @@ TEST(profile_changes_no_value) {
     CLOSE(profiled.c);
 }
 
-TEST(profile_leaves_the_precision_that_was_set_meanwhile) {
+TEST_IN(profile_leaves_the_precision_that_was_set_meanwhile,
+        heed_open(&(heed_options){.seed = 1, .threads = 1})) {
     enum { SIZE = 64 };
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_store *s = heed_store_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){SIZE, SIZE}), *y[2];
@@ -110,12 +110,10 @@ TEST(profile_leaves_the_precision_that_was_set_meanwhile) {
     heed_profile_free(p);
     y[1] = heed_matmul(t, w, w);
     CHECK(y[0] && y[1] && memcmp(y[0]->x, y[1]->x, SIZE * SIZE * sizeof(heed_real)) == 0);
-    CLOSE(c);
 }
 
-TEST(profile_measures_regions) {
+TEST_IN(profile_measures_regions, heed_open(&(heed_options){.threads = 2})) {
     enum { SIZE = 200 };
-    heed_ctx *c = heed_open(&(heed_options){.threads = 2});
     heed_tape *t = heed_tape_new(c);
     heed_profile *p = heed_profile_new(c);
     heed_tape_begin(t, HEED_EVAL, 0);
@@ -129,16 +127,13 @@ TEST(profile_measures_regions) {
     CHECK(r.regions > 0);
 #endif
     CHECK(heed_peak_flops(c, 0) > 0);
-    CLOSE(c);
 }
 
-TEST(profile_is_attached_once) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(profile_is_attached_once, heed_open(NULL)) {
     heed_profile *p = heed_profile_new(c);
     CHECK(!heed_profile_new(c));
     CHECK_HAS(heed_ctx_error(c), "already attached");
     heed_clear(c);
     heed_profile_free(p);
     CHECK(heed_profile_new(c));
-    CLOSE(c);
 }

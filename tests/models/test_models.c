@@ -375,8 +375,7 @@ TEST(models_presets_are_well_formed) {
         }
 }
 
-TEST(models_preset_of_nanogpt) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(models_preset_of_nanogpt, heed_open(NULL)) {
     heed_config *f = heed_model_config(c, &heed_model_gpt, NULL);
     CHECK(heed_preset_apply(c, f, &heed_model_gpt, "nanogpt-cpu"));
     CHECK(heed_config_int(f, "layers") == 4 && heed_config_int(f, "width") == 128);
@@ -384,12 +383,10 @@ TEST(models_preset_of_nanogpt) {
     CHECK_CLOSE(heed_config_real(f, "lr-min"), 1e-4, 1e-12);
     CHECK_CLOSE(heed_config_real(f, "beta2"), 0.99, 1e-12);
     CHECK(!heed_config_bool(f, "bias"));
-    CLOSE(c);
 }
 
 /* A model's defaults are those of its settings, in values, in help and in files. */
-TEST(models_have_defaults_of_shared_settings) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(models_have_defaults_of_shared_settings, heed_open(NULL)) {
     heed_text help = {.c = c}, file = {.c = c};
     heed_config *g = heed_model_config(c, &heed_model_gpt, NULL);
     heed_config *m = heed_model_config(c, &heed_model_mlm, NULL);
@@ -405,7 +402,6 @@ TEST(models_have_defaults_of_shared_settings) {
     CHECK_HAS(file.s, "default 0.003)\nlr = 0.5\n");
     heed_text_free(&help);
     heed_text_free(&file);
-    CLOSE(c);
 }
 
 TEST(models_preset_unknown) {

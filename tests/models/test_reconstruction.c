@@ -21,8 +21,7 @@ static void make_rows(heed_real x[ROWS * N]) {
     }
 }
 
-TEST(codes_lie_in_a_plane) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(codes_lie_in_a_plane, heed_open(NULL)) {
     heed_real x[ROWS * N];
     double xy[2 * ROWS], share;
     make_rows(x);
@@ -43,7 +42,6 @@ TEST(codes_lie_in_a_plane) {
         more += xy[ROWS + i] * xy[ROWS + i], across += xy[i] * xy[ROWS + i];
     CHECK(more / ROWS > 3 && more / ROWS < 5.5);
     CHECK_CLOSE(across / ROWS, 0, 1e-3);
-    CLOSE(c);
 }
 
 /* ---- hidden patches ---- */
@@ -225,8 +223,7 @@ static void check_unlabelled(heed_ctx *c, const char *path, size_t train, size_t
     heed_images_close(k);
 }
 
-TEST(pictures_need_no_classes) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(pictures_need_no_classes, open_images_ctx()) {
     put_class("flat", 4, 0);
     put_class("flat/more", 2, 50);
     check_unlabelled(c, in_folder("flat"), 6, 0);
@@ -244,11 +241,9 @@ TEST(pictures_need_no_classes) {
         heed_images_open(c, in_folder("named"), &(heed_images_args){.unlabelled = true});
     CHECK(k && heed_images_about(k)->classes == 1);
     if (k) CHECK_TEXT(heed_images_about(k)->labels[0], "cat");
-    CLOSE(c);
 }
 
-TEST(idx_pictures_need_no_labels) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(idx_pictures_need_no_labels, open_images_ctx()) {
     put_idx_images("train-images-idx3-ubyte", false, 20);
     put_idx_images("t10k-images-idx3-ubyte", true, 10);
     check_unlabelled(c, test_folder(), 20, 10);
@@ -257,7 +252,6 @@ TEST(idx_pictures_need_no_labels) {
     put_idx_labels("train-labels-idx1-ubyte", false, 20);
     heed_images *k = heed_images_open(c, test_folder(), &(heed_images_args){.unlabelled = true});
     CHECK(k && heed_images_about(k)->classes == 5); /* four digits, and the test pictures */
-    CLOSE(c);
 }
 
 /* ---- a picture, and a data set ---- */

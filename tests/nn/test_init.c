@@ -22,8 +22,7 @@ static moments of(const heed_tensor *x) {
     return m;
 }
 
-TEST(init_draws_in_the_bounds_of_each_word) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 3});
+TEST_IN(init_draws_in_the_bounds_of_each_word, heed_open(&(heed_options){.seed = 3})) {
     heed_store *s = heed_store_new(c);
     const struct {
         const char *word;
@@ -57,11 +56,9 @@ TEST(init_draws_in_the_bounds_of_each_word) {
     CHECK(m.most <= sqrt(0.06) && m.most > 0.99 * sqrt(0.06));
     m = of(heed_param(s, "vector", "kaiming", 1, (int[]){500}));
     CHECK(m.most <= 1 && m.most > 0.98);
-    CLOSE(c);
 }
 
-TEST(init_refuses_other_words) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(init_refuses_other_words, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     static const char *const wrong[] = {"",           "ones",       "kaiming:0", "kaiming:-3",
                                         "kaiming:x",  "kaiming:",   "normal",    "normal:",
@@ -72,5 +69,4 @@ TEST(init_refuses_other_words) {
         CHECK_HAS(heed_ctx_error(c), "initial value of w is wrong: expected zero, one, const:V");
         heed_clear(c);
     }
-    CLOSE(c);
 }

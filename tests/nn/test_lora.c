@@ -144,8 +144,7 @@ TEST(lora_adds_a_target_once) {
 /* ---- frozen for a while ---- */
 
 /* One update of w = 1 with the gradient 1 by AdamW is lr: 0.001. */
-TEST(thawed_parameters_begin_their_own_count_of_updates) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(thawed_parameters_begin_their_own_count_of_updates, heed_open(NULL)) {
     heed_store *s = heed_store_new(c);
     heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){1});
     heed_tensor *b = heed_param(s, "b", "one", 1, (int[]){1});
@@ -162,5 +161,4 @@ TEST(thawed_parameters_begin_their_own_count_of_updates) {
     CHECK(fabs((double)w->x[0] - (1 - 1e-3)) < 1e-6);
     CHECK(heed_freeze(s, "w") == 1 && heed__thaw(s, 1000) == 0); /* for good */
     CHECK(heed__freeze_for(NULL, "w", 1) == 0 && heed__thaw(NULL, 1) == 0);
-    CLOSE(c);
 }

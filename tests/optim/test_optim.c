@@ -169,8 +169,7 @@ TEST(optim_ignores_frozen_gradients) {
 
 /* ---- the table ---- */
 
-TEST(optim_every_optimizer_on_its_cases) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(optim_every_optimizer_on_its_cases, heed_open(NULL)) {
     int count = 0;
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++, count++) {
         heed_check k = heed_optim_check(c, *r);
@@ -183,7 +182,6 @@ TEST(optim_every_optimizer_on_its_cases) {
     }
     CHECK(count >= 8);
     CHECK(!heed_optimizer_named("adamax") && !heed_optimizer_named(NULL));
-    CLOSE(c);
 }
 
 /* An optimizer outside the library, by the formula alone; `wrong` is what its update forgets. */

@@ -49,11 +49,13 @@ static void check_equal(const set *a, const set *b, const char *name) {
             test_fail(__FILE__, __LINE__, "%s: entry %d differs", name, i);
 }
 
+static bool always(const heed_entry *e) { return e != NULL; }
+
 TEST(optim_updates_pieces_as_whole_parameters) {
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
         heed_optimizer whole = **r;
-        CHECK(whole.elementwise);
-        whole.elementwise = false;
+        if (whole.whole) continue; /* muon: its vectors are adamw's */
+        whole.whole = always;
         for (int threads = 1; threads <= 3; threads += 2) {
             set a = open_set(*r, threads);
             heed_optim_args args = heed_optim_defaults(&whole);
@@ -106,4 +108,54 @@ TEST(optim_slots_are_not_left_denormal) {
         }
         CLOSE(l.c);
     }
+}
+
+/* Muon's matrices: named ranges of rows are matrices of their own, with the bits of weights that
+ * are apart, for any team; a convolution is a matrix; embeddings, adapters and vectors are AdamW's.
+ */
+TEST(optim_muon_updates_matrices) {
+    static const struct {
+        const char *name;
+        int dims, shape[4];
+    } entries[] = {{"qkv", 2, {96, 40}},  {"q", 2, {40, 40}},        {"k", 2, {40, 40}},
+                   {"rest", 2, {16, 40}}, {"conv", 4, {6, 3, 2, 2}}, {"flat", 2, {6, 12}},
+                   {"embed", 2, {30, 8}}, {"bias", 1, {7}}};
+    enum { COUNT = sizeof entries / sizeof *entries };
+    heed_real *first = NULL;
+    for (int threads = 1; threads <= 3; threads++) {
+        heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = threads});
+        heed_store *s = heed_store_new(c);
+        heed_tensor *x[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            x[i] = heed_param(s, entries[i].name, "zero", entries[i].dims, entries[i].shape);
+            for (size_t j = 0; j < x[i]->size; j++) {
+                size_t at = i == 2 ? j + x[1]->size : i == 3 ? j + 2 * x[1]->size : j;
+                x[i]->x[j] = (heed_real)sin((double)(at + at / 13));
+            }
+        }
+        heed_name_rows(s, x[0], "q", 0, 40);
+        heed_name_rows(s, x[0], "k", 40, 40);
+        heed_set_rows(s, "embed", HEED_ROWS_TOKENS);
+        heed_optim *o = heed_optim_new(s, &heed_muon, NULL);
+        heed_tape *t = heed_tape_new(c);
+        for (int u = 0; u < UPDATES; u++) {
+            heed_tape_begin(t, HEED_TRAIN, (uint64_t)u);
+            for (int i = 0; i < COUNT; i++)
+                heed_backward(t, heed_sum(t, heed_mul(t, x[i], heed_mul(t, x[i], x[i]))));
+            CHECK(heed_step(o, 1));
+        }
+        size_t size = x[1]->size * sizeof(heed_real);
+        CHECK(memcmp(x[0]->x, x[1]->x, size) == 0);
+        CHECK(memcmp(x[0]->x + x[1]->size, x[2]->x, size) == 0);
+        CHECK(memcmp(x[0]->x + 2 * x[1]->size, x[3]->x, x[3]->size * sizeof(heed_real)) == 0);
+        CHECK(memcmp(x[4]->x, x[5]->x, x[4]->size * sizeof(heed_real)) == 0);
+        heed_store *slots = heed_optim_slots(o);
+        CHECK(heed_store_find(slots, "muon.v.embed") && heed_store_find(slots, "muon.v.bias"));
+        CHECK(heed_store_find(slots, "muon.m.conv") && !heed_store_find(slots, "muon.v.conv"));
+        if (threads == 1) first = malloc(x[0]->size * sizeof *first);
+        if (threads == 1) memcpy(first, x[0]->x, x[0]->size * sizeof *first);
+        CHECK(memcmp(first, x[0]->x, x[0]->size * sizeof *first) == 0);
+        CLOSE(c);
+    }
+    free(first);
 }

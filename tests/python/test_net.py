@@ -77,6 +77,9 @@ def test_training_and_optimizer():
     o.step()
     close(w, before - 0.1 * g / (np.abs(g) + 1e-8))
     assert not w.grad.any()
+    heed.Muon(net, muon_momentum=0.9, muon_iterations=5)
+    with raises(TypeError, "muon_iterations"):
+        heed.AdamW(net, muon_iterations=5)
     net = heed.Net(seed=1)
     up, down = heed.Linear(net, "up", 2, 8, act="tanh"), heed.Linear(net, "down", 8, 1)
     o, x, y = heed.AdamW(net, lr=0.05), [[0, 0], [0, 1], [1, 0], [1, 1]], [[0], [1], [1], [0]]

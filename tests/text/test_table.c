@@ -22,7 +22,7 @@ static const char *pair_at(const heed_pairs *k, size_t index) {
 }
 
 /* What several programs write, and the last row of it that is read. */
-TEST(table_reads_what_others_write) {
+TEST_IN(table_reads_what_others_write, open_ctx()) {
     static const struct {
         const char *name, *text, *last;
         size_t pairs;
@@ -62,7 +62,6 @@ TEST(table_reads_what_others_write) {
         {"a.tsv", "go\tva\r\nrun\ron\tcours\n\xE2\x80\xA8x\v\fy\tz\xC2\x85\n",
          "3 \xE2\x80\xA8x\v\fy|z\xC2\x85", 3, HEED_TRANSLATION},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_table(c, cases[i].name, cases[i].text, (heed_pairs_args){.kind = cases[i].kind});
@@ -73,11 +72,10 @@ TEST(table_reads_what_others_write) {
         heed_pairs_close(k);
         heed_clear(c);
     }
-    CLOSE(c);
 }
 
 /* What a first line may mean is asked for, with the columns that are probably meant. */
-TEST(table_asks_for_columns) {
+TEST_IN(table_asks_for_columns, open_ctx()) {
 #define ROWS "\nneg\tbad film\npos\tgood film\nneg\tbad book\npos\tgood book\nneg\tbad song\n"
     static const struct {
         const char *name, *text, *hint;
@@ -114,7 +112,6 @@ TEST(table_asks_for_columns) {
         {"a.jsonl", "{\"id\":1,\"tokens\":[\"a\"],\"ner_tags\":[1]}\n",
          "`columns = tokens,ner_tags`", HEED_TAGS},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {.kind = cases[i].kind};
         heed_pairs *k = open_table(c, cases[i].name, cases[i].text, a);
@@ -136,10 +133,9 @@ TEST(table_asks_for_columns) {
         if (!k) test_fail(__FILE__, __LINE__, "%zu: %s", i, heed_ctx_error(c));
         heed_clear(c);
     }
-    CLOSE(c);
 }
 
-TEST(table_columns_by_name_and_number) {
+TEST_IN(table_columns_by_name_and_number, open_ctx()) {
     static const struct {
         const char *text, *columns, *header, *first;
     } cases[] = {
@@ -155,7 +151,6 @@ TEST(table_columns_by_name_and_number) {
         {"text,label\na,x\nb,y\n", "0,1", NULL, NULL},
         {"text,label\na,x\nb,y\n", "1,99999999999999999999", NULL, NULL},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {
             .kind = HEED_CLASSES, .columns = cases[i].columns, .header = cases[i].header};
@@ -166,12 +161,10 @@ TEST(table_columns_by_name_and_number) {
             CHECK(k == NULL);
         heed_clear(c);
     }
-    CLOSE(c);
 }
 
 /* A validation file may have its columns in another order, or other names. */
-TEST(table_columns_of_validation) {
-    heed_ctx *c = open_ctx();
+TEST_IN(table_columns_of_validation, open_ctx()) {
     const char *own = "text,label\ngood,pos\nbad,neg\n";
     heed_pairs_args a = {.kind = HEED_CLASSES,
                          .val_path = text_file("v.csv", "note,label,text\nx,pos,fine\n")};
@@ -183,10 +176,9 @@ TEST(table_columns_of_validation) {
     a.val_columns = "prose,stars";
     k = open_table(c, "a.csv", own, a);
     CHECK(heed_pairs_get(k, true, 0, &p) && p.source_n == 4 && memcmp(p.source, "fine", 4) == 0);
-    CLOSE(c);
 }
 
-TEST(table_refuses) {
+TEST_IN(table_refuses, open_ctx()) {
     static const struct {
         const char *name, *text, *why;
         heed_pair_kind kind;
@@ -203,17 +195,14 @@ TEST(table_refuses) {
          HEED_TRANSLATION},
         {"a.txt", "go\tva\rrun\tcours\r", "lines end with CR", HEED_TRANSLATION},
     };
-    heed_ctx *c = open_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(
             c,
             open_table(c, cases[i].name, cases[i].text, (heed_pairs_args){.kind = cases[i].kind}),
             HEED_DATA, cases[i].why);
-    CLOSE(c);
 }
 
-TEST(table_rows_without_text_are_left_out) {
-    heed_ctx *c = open_ctx();
+TEST_IN(table_rows_without_text_are_left_out, open_ctx()) {
     heed_pairs *k = open_table(c, "a.csv", "text,label\na,x\n,x\nb,\n,\n\nc,y\n",
                                (heed_pairs_args){.kind = HEED_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
@@ -223,12 +212,10 @@ TEST(table_rows_without_text_are_left_out) {
                    "{\"text\":\"a\",\"label\":null}\n{\"text\":\"b\",\"label\":\"x\"}\n",
                    (heed_pairs_args){.kind = HEED_CLASSES});
     CHECK(k && heed_pairs_about(k)->pairs == 1 && heed_pairs_about(k)->empty == 1);
-    CLOSE(c);
 }
 
 /* Names that look equal are equal: composed and decomposed letters, as macOS writes file names. */
-TEST(table_names_that_look_equal) {
-    heed_ctx *c = open_images_ctx();
+TEST_IN(table_names_that_look_equal, open_images_ctx()) {
     heed_pairs *k = open_table(c, "a.csv", "text,label\na,caf\xC3\xA9\nb,cafe\xCC\x81\nc,x\n",
                                (heed_pairs_args){.kind = HEED_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
@@ -248,7 +235,6 @@ TEST(table_names_that_look_equal) {
     heed_images *images = heed_images_open(c, test_folder(), &(heed_images_args){0});
     CHECK(images && heed_images_about(images)->classes == 2);
     CHECK(heed_images_count(images, HEED_TEST_PART, 0) == 2);
-    CLOSE(c);
 }
 
 /* ---- lists of pictures ---- */
@@ -257,7 +243,7 @@ static heed_images *open_list(heed_ctx *c, const char *text, heed_images_args a)
     return heed_images_open(c, text_file("list.csv", text), &a);
 }
 
-TEST(table_lists_of_pictures) {
+TEST_IN(table_lists_of_pictures, open_images_ctx()) {
     static const struct {
         const char *text, *columns;
         size_t count[HEED_PARTS];
@@ -280,7 +266,6 @@ TEST(table_lists_of_pictures) {
          {2, 0, 0}},
         {"a,some/000.png\nb,some/001.png\n", "2,1", {2, 0, 0}},
     };
-    heed_ctx *c = open_images_ctx();
     put_class("some", 4, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_images *k =
@@ -297,7 +282,6 @@ TEST(table_lists_of_pictures) {
                 open_list(c, "image,label,split\nsome/000.png,cat,train\nsome/001.png,dog,b\n",
                           (heed_images_args){0}),
                 HEED_DATA, "list.csv:3: expected train, val or test");
-    CLOSE(c);
 }
 
 /* ---- what heed writes ---- */

@@ -13,8 +13,7 @@ static const char *file_with(const char *name, const void *bytes, size_t n) {
 
 static heed_ctx *open_ctx(void) { return heed_open(&(heed_options){.seed = 1}); }
 
-TEST(text_read_straightens) {
-    heed_ctx *c = open_ctx();
+TEST_IN(text_read_straightens, open_ctx()) {
     static const char raw[] = "\xEF\xBB\xBFone\r\ntwo\rthree\n\r\nf\xC3\xBCnf\xF0\x9F\x98\x80";
     size_t n;
     char *s = heed_text_read(c, file_with("a.txt", raw, sizeof raw - 1), &n);
@@ -24,7 +23,6 @@ TEST(text_read_straightens) {
     s = heed_text_read(c, file_with("b.txt", "plain", 5), &n);
     CHECK_TEXT(s, "plain");
     free(s);
-    CLOSE(c);
 }
 
 TEST(text_read_refuses) {
@@ -69,8 +67,7 @@ TEST(text_read_refuses) {
 }
 
 /* A step of 64 bytes and more is no step: such a line goes, whatever number it would be. */
-TEST(text_csv_cut_of_long_fields) {
-    heed_ctx *c = open_ctx();
+TEST_IN(text_csv_cut_of_long_fields, open_ctx()) {
     for (size_t length = 60; length <= 70; length++) {
         char text[128] = "step,loss\n1.", *end = text + strlen(text);
         memset(end, '0', length - 2);
@@ -82,5 +79,4 @@ TEST(text_csv_cut_of_long_fields) {
         CHECK_TEXT(left, length < 64 ? text : "step,loss\n2,8\n");
         heed__free(left);
     }
-    CLOSE(c);
 }

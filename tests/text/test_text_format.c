@@ -277,7 +277,7 @@ static bool read_all(heed_ctx *c, const char *bytes, heed_text *out) {
     return ok && heed_ctx_status(c) == HEED_OK;
 }
 
-TEST(text_csv_reads_rfc_4180) {
+TEST_IN(text_csv_reads_rfc_4180, heed_open(NULL)) {
     static const char *const cases[][2] = {
         {"a,b\n1,2\n", "1:a|b;2:1|2;"},
         {"a,b\r\n1,2", "1:a|b;2:1|2"},
@@ -291,7 +291,6 @@ TEST(text_csv_reads_rfc_4180) {
         {"", ""},
         {"\n\r\n", ""},
     };
-    heed_ctx *c = heed_open(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_text out = {0};
         heed_text_put(&out, "", 0);
@@ -299,17 +298,15 @@ TEST(text_csv_reads_rfc_4180) {
         CHECK_TEXT(out.s, cases[i][1]);
         heed_text_free(&out);
     }
-    CLOSE(c);
 }
 
-TEST(text_csv_refuses) {
+TEST_IN(text_csv_refuses, heed_open(NULL)) {
     static const char *const cases[][2] = {
         {"a\n\"b", "table is wrong: t.csv:2: expected a double quote that ends the field"},
         {"a\n\"b\nc", "t.csv:2: expected a double quote that ends the field"},
         {"\"b\"c\n", "t.csv:1: expected a comma or the end of the line after a quoted field"},
         {"\"a\nb\" ,c\n", "t.csv:2: expected a comma or the end of the line"},
     };
-    heed_ctx *c = heed_open(NULL);
     heed_text out = {0};
     heed_csv r;
     char *text;
@@ -319,12 +316,10 @@ TEST(text_csv_refuses) {
     CHECK_FAILS(c, open_copy(&r, c, "a\nb\0c\n", 6, &text), HEED_DATA,
                 "t.csv:2: expected text, found a NUL byte");
     free(text);
-    CLOSE(c);
 }
 
 /* A field of one byte less than the limit is read, one of the limit is not; quoted or plain. */
-TEST(text_csv_limits) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(text_csv_limits, heed_open(NULL)) {
     heed_csv r;
     char *text;
     for (int quoted = 0; quoted < 2; quoted++)
@@ -349,11 +344,9 @@ TEST(text_csv_limits) {
     CHECK(r.count == sizeof wide + 1 && heed_csv_find(&r, "a") == -1 && heed_csv_find(&r, "") == 0);
     CHECK(!heed_csv_next(&r));
     free(text);
-    CLOSE(c);
 }
 
-TEST(text_csv_finds_columns_and_writes_what_it_reads) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(text_csv_finds_columns_and_writes_what_it_reads, heed_open(NULL)) {
     heed_text out = {0};
     heed_csv r;
     char *text;
@@ -370,13 +363,11 @@ TEST(text_csv_finds_columns_and_writes_what_it_reads) {
     CHECK_TEXT(r.fields[1], "ü");
     free(text);
     heed_text_free(&out);
-    CLOSE(c);
 }
 
 /* ---- JSON ---- */
 
-TEST(text_json_values_are_separated_and_escaped) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(text_json_values_are_separated_and_escaped, heed_open(NULL)) {
     heed_text t = {.c = c};
     heed_json_open(&t, NULL, '{');
     heed_json_text(&t, "a\"", "q\" \\ \b\f\n\r\t\x1b ü\x7f\xC2\x85");
@@ -408,5 +399,4 @@ TEST(text_json_values_are_separated_and_escaped) {
     CHECK(json_array_size(json_object_get(value, "list")) == 9);
     json_decref(value);
     heed_text_free(&t);
-    CLOSE(c);
 }

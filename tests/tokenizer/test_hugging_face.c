@@ -70,8 +70,7 @@ TEST(hugging_face_goldens) {
 
 /* ---- byte-level BPE ---- */
 
-TEST(bpe_trains_the_most_frequent_pairs) {
-    heed_ctx *c = open_ctx();
+TEST_IN(bpe_trains_the_most_frequent_pairs, open_ctx()) {
     heed_tokenizer *k =
         train(c, "hug hug hug pug pug hugs hugs bun", (heed_tokenizer_args){.kind = "bpe"});
     CHECK_TEXT(heed_tokenizer_kind(k), "bpe");
@@ -93,12 +92,10 @@ TEST(bpe_trains_the_most_frequent_pairs) {
     heed_clear(c);
     k = train(c, "hug hug", (heed_tokenizer_args){.kind = "bpe", .vocab = 262, .specials = true});
     CHECK(heed_vocab_size(k) == 262 && heed_tokenizer_specials(k).mask == 3);
-    CLOSE(c);
 }
 
 /* Every sequence of bytes comes back, except that what is not UTF-8 is shown as U+FFFD. */
-TEST(bpe_round_trips_are_exact) {
-    heed_ctx *c = open_ctx();
+TEST_IN(bpe_round_trips_are_exact, open_ctx()) {
     heed_tokenizer *k =
         train(c, "the cat sat on the mat, the cats sat", (heed_tokenizer_args){.kind = "bpe"});
     for (uint64_t i = 0; i < 300; i++) {
@@ -116,7 +113,6 @@ TEST(bpe_round_trips_are_exact) {
         heed_text_free(&back);
         heed_tokens_free(&t);
     }
-    CLOSE(c);
 }
 
 /* ---- files ---- */
@@ -286,9 +282,8 @@ TEST(hugging_face_marks_are_bounded) {
 }
 
 /* Of 40,000 added tokens the longest one that fits is found. */
-TEST(hugging_face_finds_many_added_tokens) {
+TEST_IN(hugging_face_finds_many_added_tokens, open_ctx()) {
     enum { COUNT = 40000, WORDS = 20000 };
-    heed_ctx *c = open_ctx();
     heed_text file = {.c = c}, text = {.c = c};
     heed_text_add(&file, "{\"added_tokens\":[");
     for (int i = 0; i < COUNT; i++)
@@ -304,7 +299,6 @@ TEST(hugging_face_finds_many_added_tokens) {
     heed_tokens_free(&t);
     heed_text_free(&file);
     heed_text_free(&text);
-    CLOSE(c);
 }
 
 /* The words of a text, divided by a Split; what tokenizers 0.23.3 gives. */
@@ -411,10 +405,9 @@ TEST(hugging_face_added_tokens_share_white_space) {
 
 /* Of tokens that overlap the leftmost one is found, and there the longest one; reading on for a
  * longer one in vain is not repeated at each place: what tokenizers 0.23.3 gives. */
-TEST(hugging_face_finds_overlapping_added_tokens) {
+TEST_IN(hugging_face_finds_overlapping_added_tokens, open_ctx()) {
     enum { LONGEST = 999, LETTERS = 1000000 };
     static const char *const texts[] = {"a", "ab", "abcde", "bcdef", "cd", "fab", "efa", "xcdy"};
-    heed_ctx *c = open_ctx();
     heed_text file = {.c = c}, text = {.c = c};
     heed_text_add(&file, "{\"added_tokens\":[");
     for (int i = 0; i < 8; i++)
@@ -438,7 +431,6 @@ TEST(hugging_face_finds_overlapping_added_tokens) {
     heed_tokens_free(&t);
     heed_text_free(&file);
     heed_text_free(&text);
-    CLOSE(c);
 }
 
 /* An added token is not one of the model's: it is found as the normalizers leave it, or not. */
@@ -474,8 +466,8 @@ TEST(hugging_face_reads_special_tokens_as_text_in_data) {
 /* ---- corpora ---- */
 
 /* The tokens of a file that is read in passages are those of its text. */
-TEST(bpe_corpus_has_the_tokens_of_the_whole_text) {
-    heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 3});
+TEST_IN(bpe_corpus_has_the_tokens_of_the_whole_text,
+        heed_open(&(heed_options){.seed = 1, .threads = 3})) {
     heed_text text = {.c = c};
     for (int i = 0; text.n < 3u << 20; i++)
         heed_text_add(&text, "%s%d the cat's %s",
@@ -502,5 +494,4 @@ TEST(bpe_corpus_has_the_tokens_of_the_whole_text) {
     }
     heed_tokens_free(&t);
     heed_text_free(&text);
-    CLOSE(c);
 }

@@ -62,8 +62,7 @@ static void check_tokens(const heed_tokenizer *k, const char *const *tokens, int
 
 /* ---- char, byte, word ---- */
 
-TEST(tokenizer_char) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_char, open_ctx()) {
     heed_tokenizer *k = train(c, "b\xC3\xA9\na b", (heed_tokenizer_args){.kind = "char"});
     TOKENS(k, "\n", " ", "a", "b", "\xC3\xA9", "[UNK]");
     heed_specials s = heed_tokenizer_specials(k);
@@ -82,11 +81,9 @@ TEST(tokenizer_char) {
                "0:0:1 6:1:7 1:7:8 3:8:9 3:9:10 0:10:11 3:11:12 3:12:13");
     k = train(c, "cbbaaa", (heed_tokenizer_args){.kind = "char", .vocab = 3});
     TOKENS(k, "a", "b", "[UNK]");
-    CLOSE(c);
 }
 
-TEST(tokenizer_byte) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_byte, open_ctx()) {
     heed_tokenizer *k = train(c, "x", (heed_tokenizer_args){.kind = "byte", .specials = true});
     CHECK(heed_vocab_size(k) == 260);
     CHECK_TEXT(heed_token_text(k, 'a'), "a");
@@ -99,11 +96,9 @@ TEST(tokenizer_byte) {
                "\xC3\xA9 \xF0\x9F\x98\x80\n[MASK]<0x41>");
     CHECK_TEXT(round_trip(k, "a\xC3(\x80"), "a\xEF\xBF\xBD(\xEF\xBF\xBD"); /* broken */
     CHECK(heed_vocab_size(train(c, "x", (heed_tokenizer_args){.kind = "byte"})) == 256);
-    CLOSE(c);
 }
 
-TEST(tokenizer_word) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_word, open_ctx()) {
     const char *text = "The cat, the dog; the cat.\nA caf\xC3\xA9!";
     heed_tokenizer *k =
         train(c, text, (heed_tokenizer_args){.kind = "word", .vocab = 9, .lower = true});
@@ -114,7 +109,6 @@ TEST(tokenizer_word) {
     CHECK(heed_token_id(k, "The") > 0 && heed_token_id(k, "the") == 6);
     CHECK_TEXT(round_trip(k, "the   dog ; the cat , A caf\xC3\xA9 !"),
                "the dog; the cat, A caf\xC3\xA9!");
-    CLOSE(c);
 }
 
 /* ---- wordpiece ---- */
@@ -165,8 +159,7 @@ static heed_tokenizer *mini(heed_ctx *c, bool lower) {
     return heed_tokenizer_open(c, test_folder());
 }
 
-TEST(tokenizer_wordpiece_encodes_as_hugging_face) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_wordpiece_encodes_as_hugging_face, open_ctx()) {
     heed_tokenizer *lower = mini(c, true), *cased = mini(c, false);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         CHECK_TEXT(encoded(lower, pieces[i].text), pieces[i].lower);
@@ -179,11 +172,9 @@ TEST(tokenizer_wordpiece_encodes_as_hugging_face) {
     static const char capital[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\n\xE2\x84\x9D\n";
     lines = heed_tokenizer_open(c, file_with("vocab.txt", capital, sizeof capital - 1));
     CHECK_TEXT(encoded(lines, "a A"), "5:0:1 6:2:3"); /* a capital: not to be lower-cased */
-    CLOSE(c);
 }
 
-TEST(tokenizer_long_words_are_unknown) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_long_words_are_unknown, open_ctx()) {
     heed_tokenizer *k = mini(c, true);
     char word[300] = "";
     for (int i = 0; i < 100; i++) strcat(word, "e");
@@ -198,12 +189,10 @@ TEST(tokenizer_long_words_are_unknown) {
     t.count = 0;
     CHECK(heed_encode(k, word, 200, &t) && t.count == 100 && t.end[99] == 200);
     heed_tokens_free(&t);
-    CLOSE(c);
 }
 
 /* clang-format off */
-TEST(tokenizer_wordpiece_trains_as_hugging_face) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_wordpiece_trains_as_hugging_face, open_ctx()) {
     const char *line = "the cat sat on the mat . the cats sat on the mats . a hat , a bat ; that cat "
         "hates the bats ! na\xC3\xAFve caf\xC3\xA9s , Naive CAFE\n";
     char text[512] = "";
@@ -216,12 +205,10 @@ TEST(tokenizer_wordpiece_trains_as_hugging_face) {
     k = train(c, text, (heed_tokenizer_args){.kind = "wordpiece", .vocab = 35, .lower = true});
     CHECK(heed_vocab_size(k) == 35);
     CHECK_TEXT(round_trip(k, "The cat's hat, na\xC3\xAFve (don't)."), "the cat [UNK] s hat, naive [UNK] [UNK] [UNK] t [UNK].");
-    CLOSE(c);
 }
 /* clang-format on */
 
-TEST(tokenizer_wordpiece_bound_holds_with_many_characters) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_wordpiece_bound_holds_with_many_characters, open_ctx()) {
     heed_text text = {.c = c};
     for (int i = 0; i < 3000; i++) /* words of two rare characters each */
         heed_text_add(&text, "%c%c%c%c ", 0xD0 | (i & 1), 0x80 | (i >> 1 & 63), 0xD0 | (i >> 7 & 1),
@@ -232,12 +219,10 @@ TEST(tokenizer_wordpiece_bound_holds_with_many_characters) {
         CHECK(heed_vocab_size(k) <= vocab && heed_vocab_size(k) > 5);
     }
     heed_text_free(&text);
-    CLOSE(c);
 }
 
 /* Characters that only ever stand alone (CJK) have no ## form to leave room for. */
-TEST(tokenizer_wordpiece_alphabet_fills_the_bound) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_wordpiece_alphabet_fills_the_bound, open_ctx()) {
     heed_text text = {.c = c};
     for (int i = 0; i < 3000; i++) /* U+4E00 .. U+4E3B, and a rare one */
         heed_text_add(&text, "\xE4\xB8%c%s", 0x80 | (i % 60), i == 7 ? "\xE4\xB9\x80" : "");
@@ -249,11 +234,9 @@ TEST(tokenizer_wordpiece_alphabet_fills_the_bound) {
                              (heed_tokenizer_args){.kind = "wordpiece", .vocab = 8});
     TOKENS(k, "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##b");
     heed_text_free(&text);
-    CLOSE(c);
 }
 
-TEST(tokenizer_decodes_readably) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_decodes_readably, open_ctx()) {
     const char *text =
         "Don ' t say it ' s \" over \" ( yet ) , John : a well - known 50 % ; no ? [MASK] !";
     heed_tokenizer *k = train(c, text, (heed_tokenizer_args){.kind = "word"});
@@ -264,12 +247,10 @@ TEST(tokenizer_decodes_readably) {
     k = train(c, text, (heed_tokenizer_args){.kind = "word"});
     CHECK_TEXT(round_trip(k, text),
                "Qu'il n'aille pas aujourd'hui \u2019 jusqu\u2019\u00e0 l'eau: don't ' go '");
-    CLOSE(c);
 }
 
 /* Chinese and Japanese have no spaces between words, which the tokens do not say. */
-TEST(tokenizer_decodes_chinese_without_spaces) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_decodes_chinese_without_spaces, open_ctx()) {
     const char *const texts[] = {"我爱你，Tom。你呢？", "「これは本です」と、彼は言った。",
                                  "他有3只猫。", "나는 너를 사랑해 .", "a b 。c"};
     const char *const expected[] = {texts[0], texts[1], texts[2], "나는 너를 사랑해.", "a b。c"};
@@ -279,12 +260,10 @@ TEST(tokenizer_decodes_chinese_without_spaces) {
             heed_tokenizer *k = train(c, texts[i], (heed_tokenizer_args){.kind = kinds[j]});
             CHECK_TEXT(round_trip(k, texts[i]), expected[i]);
         }
-    CLOSE(c);
 }
 
 /* More than 1000 characters: as many as cover the text, in half of the vocabulary at most. */
-TEST(tokenizer_wordpiece_has_the_characters_of_chinese) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_wordpiece_has_the_characters_of_chinese, open_ctx()) {
     heed_text text = {.c = c};
     char character[4];
     for (int32_t i = 0; i < 2000 * 3; i++)
@@ -297,7 +276,6 @@ TEST(tokenizer_wordpiece_has_the_characters_of_chinese) {
         CHECK(heed_vocab_size(k) == vocabularies[i][1]);
     }
     heed_text_free(&text);
-    CLOSE(c);
 }
 
 /* ---- files ---- */
@@ -486,8 +464,7 @@ static size_t odd_text(char *out, size_t capacity, uint64_t number) {
     return n;
 }
 
-TEST(tokenizer_offsets_are_in_order) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_offsets_are_in_order, open_ctx()) {
     const char *text = "the dog. a z ' \xC3\xA9 \xE4\xB8\xAD";
     heed_tokenizer *k[] = {
         train(c, text, (heed_tokenizer_args){.kind = "char", .specials = true}),
@@ -508,11 +485,9 @@ TEST(tokenizer_offsets_are_in_order) {
         if (i % 5 < 2 && t.count) CHECK(t.begin[0] == 0 && t.end[t.count - 1] == n);
         heed_tokens_free(&t);
     }
-    CLOSE(c);
 }
 
-TEST(tokenizer_char_and_byte_round_trips_are_exact) {
-    heed_ctx *c = open_ctx();
+TEST_IN(tokenizer_char_and_byte_round_trips_are_exact, open_ctx()) {
     heed_text all = {.c = c};
     char odd[400];
     for (uint64_t i = 0; i < 300; i++) {
@@ -537,7 +512,6 @@ TEST(tokenizer_char_and_byte_round_trips_are_exact) {
     heed_text_free(&a);
     heed_text_free(&b);
     heed_text_free(&all);
-    CLOSE(c);
 }
 
 TEST(tokenizer_accepts_null) {

@@ -215,8 +215,7 @@ static const judged_case cases[] = {
      "mirrored"},
 };
 
-TEST(judge_courses_of_training) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(judge_courses_of_training, heed_open(NULL)) {
     char text[JUDGEMENT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const judged_case *t = &cases[i];
@@ -225,11 +224,9 @@ TEST(judge_courses_of_training) {
             strstr(said, t->hides))
             test_fail(__FILE__, __LINE__, "%s: %s", t->name, said);
     }
-    CLOSE(c);
 }
 
-TEST(judge_says_what_is_too_few) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(judge_says_what_is_too_few, heed_open(NULL)) {
     char text[JUDGEMENT];
     judged_case t = {.model = &heed_model_gpt, .settings = "steps=10 lr=0.01", .train = FALLS};
     CHECK_TEXT(judge(c, &t, 9, text), "");
@@ -243,5 +240,4 @@ TEST(judge_says_what_is_too_few) {
     t.settings = "steps=2000 patience=1"; /* which ended it */
     CHECK_TEXT(judge(c, &t, 40, text), "");
     CHECK_TEXT(judge(c, &t, 90, text), "");
-    CLOSE(c);
 }

@@ -21,14 +21,14 @@ static void add_layer(heed_record *r, int layer, int heads, const heed_real *wei
         r, &(heed_record_block){.path = "a", .layer = layer, .heads = heads, .weights = weights});
 }
 
-TEST(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions) {
+TEST_IN(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions,
+        heed_open(NULL)) {
     static const heed_real even[16] = {.25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f,
                                        .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f};
     static const heed_real before[16] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     static const heed_real first[16] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
     static const heed_real sharp[16] = {0, 0, .5f, .5f, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0};
     static const heed_real wide[16] = {0, 0, 0, 1, 0, 0, 0, 1, .1f, .7f, .1f, .1f, 0, 1, 0, 0};
-    heed_ctx *c = heed_open(NULL);
     heed_record *r = record_of_4(c);
     heed_focus f;
     const heed_real *const layers[] = {even, before, first, sharp, wide};
@@ -55,7 +55,6 @@ TEST(record_focus_is_the_most_concentrated_head_that_does_not_follow_positions) 
     CHECK(!heed_record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);
     r->block_count = 3; /* one that follows positions is better than a uniform one */
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 1);
-    CLOSE(c);
 }
 
 /* (4,4) weights: each token attends to one key with the weight `most`, and to two others. */
@@ -79,8 +78,7 @@ static heed_record *record_of_heads(heed_ctx *c, const heed_real most[3], heed_r
     return r;
 }
 
-TEST(record_focus_of_several_records_is_by_the_mean_score) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(record_focus_of_several_records_is_by_the_mean_score, heed_open(NULL)) {
     heed_focus f, own[2];
     /* The first prefers head 1, the second head 3, and both together head 2. */
     const heed_record *const r[] = {
@@ -100,23 +98,20 @@ TEST(record_focus_of_several_records_is_by_the_mean_score) {
     CHECK(!heed_records_focus(r, any, 3, HEED_ENCODER, 1, &f) && f.count == 0);
     const heed_record *const lacks[] = {r[0], NULL};
     CHECK(!heed_records_focus(lacks, any, 2, HEED_ENCODER, -1, &f) && f.count == 0);
-    CLOSE(c);
 }
 
 /* A single sharp row, be it the one of the prediction, does not outweigh a matrix that is nearly
  * uniform; if that row alone is asked for, it does. */
-TEST(record_focus_is_no_head_that_is_nearly_uniform_but_for_one_row) {
+TEST_IN(record_focus_is_no_head_that_is_nearly_uniform_but_for_one_row, heed_open(NULL)) {
     static const heed_real w[2][16] = {
         {.25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, .25f, 0, 1, 0, 0},
         {0, 0, .9f, .1f, 0, .1f, 0, .9f, .1f, .9f, 0, 0, 0, .9f, .1f, 0}};
-    heed_ctx *c = heed_open(NULL);
     heed_record *r = record_of_4(c);
     heed_focus f;
     add_layer(r, 0, 2, w[0]);
     heed_record_add_guess(r, &(heed_record_guess){.query = 3});
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, 3, &f) && f.head == 0);
-    CLOSE(c);
 }
 
 /* Heads that follow positions come after one that attends to less than half of what it may, and
@@ -145,8 +140,7 @@ TEST(record_focus_prefers_a_head_of_positions_to_one_of_much) {
 }
 
 /* A head with unknown weights is left out, in the rows that are asked about; others are not. */
-TEST(record_focus_leaves_out_weights_that_are_not_finite) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(record_focus_leaves_out_weights_that_are_not_finite, heed_open(NULL)) {
     heed_focus f;
     heed_real w[3 * 16];
     for (int i = 0; i < 3; i++) fill_head(w + 16 * i, i == 1 ? .5f : .9f);
@@ -157,7 +151,6 @@ TEST(record_focus_leaves_out_weights_that_are_not_finite) {
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1 && f.count == 1);
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, 2, &f) && f.head == 1 && f.count == 1);
     CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.head == 0 && f.count == 3);
-    CLOSE(c);
 }
 
 /* ---- what of a record is shown ---- */
@@ -185,8 +178,7 @@ static void check_row(const heed_view_map *m, int row, const char *name, const d
         CHECK_CLOSE(m->values[row * m->map.cols + i], values[i], 1e-6);
 }
 
-TEST(record_view_shows_a_head_a_query_a_key_and_measures) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(record_view_shows_a_head_a_query_a_key_and_measures, heed_open(NULL)) {
     heed_record *r = record_of_two_heads(c);
     heed_record_view v = heed_record_view_of(r, 3);
     heed_view_map m;
@@ -220,5 +212,4 @@ TEST(record_view_shows_a_head_a_query_a_key_and_measures) {
     check_row(&m, 2, "c", (double[]){.25, .25, .25});
     CHECK(m.even && m.map.hi == 1); /* of the layer */
     heed_view_map_free(&m);
-    CLOSE(c);
 }

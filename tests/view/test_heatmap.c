@@ -56,8 +56,7 @@ static heed_heatmap map_of_patches(int first, int cols) {
     return m;
 }
 
-TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_of_patches_labels_some_columns_from_left_to_right, heed_open(NULL)) {
     heed_heatmap m = map_of_patches(0, 8);
     m.width = 100; /* cells of one column: every fourth label, so that each row begins with one */
     heed_text out = drawn(c, m);
@@ -78,11 +77,9 @@ TEST(heatmap_of_patches_labels_some_columns_from_left_to_right) {
     out = drawn(c, m);
     CHECK_HAS(out.s, "      1,1   2,1   3,1   4,1   5,1   6,1\n");
     heed_text_free(&out);
-    CLOSE(c);
 }
 
-TEST(heatmap_in_a_narrow_terminal_labels_all_columns_or_says_how_many) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_in_a_narrow_terminal_labels_all_columns_or_says_how_many, heed_open(NULL)) {
     heed_text out = drawn(c, map_of(SIDE, "q"));
     const char *line = strchr(out.s, 'q');
     CHECK(line && strspn(line, "q") == SIDE); /* one beside the other */
@@ -96,11 +93,9 @@ TEST(heatmap_in_a_narrow_terminal_labels_all_columns_or_says_how_many) {
     out = drawn(c, map_of(MANY, "日"));
     CHECK_HAS(out.s, "each cell: the largest of 3 x 3; every");
     heed_text_free(&out);
-    CLOSE(c);
 }
 
-TEST(heatmap_says_which_way_its_colours_run) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_says_which_way_its_colours_run, heed_open(NULL)) {
     heed_heatmap m = map_of(4, "q");
     heed_text out = drawn(c, m);
     CHECK(!strstr(out.s, "is more")); /* letters: denser ones */
@@ -113,22 +108,18 @@ TEST(heatmap_says_which_way_its_colours_run) {
     char *svg = svg_of(c, m);
     CHECK(svg && strstr(svg, ">Darker is more.</text>"));
     free(svg);
-    CLOSE(c);
 }
 
-TEST(heatmap_picture_of_values_below_0_is_blue_there_and_orange_above) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_picture_of_values_below_0_is_blue_there_and_orange_above, heed_open(NULL)) {
     const heed_real values[] = {-3, 0, 1, 3};
     heed_heatmap m = {.rows = 2, .cols = 2, .values = values, .lo = -3, .numbers = true};
     char *svg = svg_of(c, m);
     CHECK(svg && strstr(svg, ">Blue is below 0, orange above.</text>") && strstr(svg, ">-3<"));
     CHECK(svg && strstr(svg, "#1454a0") && strstr(svg, "#a84800"));
     free(svg);
-    CLOSE(c);
 }
 
-TEST(heatmap_picture_of_few_columns_has_letters_as_large_as_its_title) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_picture_of_few_columns_has_letters_as_large_as_its_title, heed_open(NULL)) {
     const char *names[30] = {"a row"};
     heed_heatmap m = {.rows = 30, .cols = 3, .values = (heed_real[90]){1}, .row_labels = names};
     m.title = "a title of forty or more letters, wider than the map";
@@ -139,11 +130,9 @@ TEST(heatmap_picture_of_few_columns_has_letters_as_large_as_its_title) {
         label--;
     CHECK(label && strncmp(label, "<text font-size=\"18\"", 20) == 0);
     free(svg);
-    CLOSE(c);
 }
 
-TEST(heatmap_picture_says_that_it_lacks_labels) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_picture_says_that_it_lacks_labels, heed_open(NULL)) {
     heed_heatmap two[2];
     for (int i = 0; i < 2; i++) two[i] = map_of(MANY, "q");
     const char *path = in_folder("two.svg");
@@ -156,7 +145,6 @@ TEST(heatmap_picture_says_that_it_lacks_labels) {
     svg = svg_of(c, map_of(SIDE, "q"));
     CHECK(svg && !strstr(svg, "label is shown") && count_of(svg, ">q<") == 2 * SIDE);
     free(svg);
-    CLOSE(c);
 }
 
 /* Its height in the picture's SVG. */
@@ -169,16 +157,13 @@ static int height_of(heed_ctx *c, const char *label, const char *shown) {
     return y;
 }
 
-TEST(heatmap_raises_the_sign_of_a_space_that_is_alone) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_raises_the_sign_of_a_space_that_is_alone, heed_open(NULL)) {
     CHECK(height_of(c, " ", ">␣<") == height_of(c, "q", ">q<") - 6);
     CHECK(height_of(c, " q", ">␣q<") == height_of(c, "q", ">q<"));
-    CLOSE(c);
 }
 
-TEST(notes_of_pictures_with_lines_of_wide_letters_stay_within_their_width) {
+TEST_IN(notes_of_pictures_with_lines_of_wide_letters_stay_within_their_width, heed_open(NULL)) {
     enum { WIDTH = 400 };
-    heed_ctx *c = heed_open(NULL);
     heed_text out = {.c = c};
     int lines = heed__wrap_note("ill ill ill ill ill ill ill ill ill ill ill ill ill ill ill ill "
                                 "WWW WWW WWW WWW WWW WWW WWW WWW",
@@ -187,11 +172,9 @@ TEST(notes_of_pictures_with_lines_of_wide_letters_stay_within_their_width) {
     for (char *line = strtok(out.s, "\n"); line; line = strtok(NULL, "\n"))
         CHECK(heed__text_width(line, 2) <= WIDTH);
     heed_text_free(&out);
-    CLOSE(c);
 }
 
-TEST(heatmap_of_pixels_is_as_bright_as_they_are) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_of_pixels_is_as_bright_as_they_are, heed_open(NULL)) {
     heed_heatmap m = {.rows = 1, .cols = 3, .values = (heed_real[]){0, 0.5f, 1}, .hi = 1};
     m.pixels = true;
     char *svg = svg_of(c, m), *last = svg ? strstr(svg, "Brighter is more.") : NULL;
@@ -199,7 +182,6 @@ TEST(heatmap_of_pixels_is_as_bright_as_they_are) {
     char *grey = black ? strstr(black, "fill=\"#808080\"") : NULL;
     CHECK(grey && last && strstr(grey, "fill=\"#ffffff\"") < last);
     free(svg);
-    CLOSE(c);
 }
 
 /* The height of the last label that is `shown`. */
@@ -212,8 +194,7 @@ static int last_height(const char *svg, const char *shown) {
     return y;
 }
 
-TEST(heatmap_that_continues_another_has_its_rows_at_the_same_height) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_that_continues_another_has_its_rows_at_the_same_height, heed_open(NULL)) {
     static const heed_real values[90] = {1};
     static const char *const rows[2][3] = {{"a", "b", "c"}, {"A", "B", "C"}};
     const char *path = in_folder("maps.svg"), *cols[] = {"a long label"};
@@ -230,12 +211,10 @@ TEST(heatmap_that_continues_another_has_its_rows_at_the_same_height) {
         CHECK(!joined || last_height(svg, ">a<") == last_height(svg, ">A<"));
         free(svg);
     }
-    CLOSE(c);
 }
 
 /* Two maps in the same rows have cells of one size, which the wider map limits. */
-TEST(heatmap_beside_a_wide_one_is_as_small) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(heatmap_beside_a_wide_one_is_as_small, heed_open(NULL)) {
     static const heed_real values[3 * 3000] = {1};
     heed_heatmap maps[2] = {{.rows = 3, .cols = 3000, .values = values},
                             {.rows = 3, .cols = 1, .values = values, .continues = true}};
@@ -250,5 +229,4 @@ TEST(heatmap_beside_a_wide_one_is_as_small) {
     CHECK(!heed_heatmaps_save(c, maps, 2, HEED_SVG, path));
     CHECK(strstr(heed_ctx_error(c), "expected values of 1 to"));
     heed_clear(c);
-    CLOSE(c);
 }

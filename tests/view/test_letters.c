@@ -21,8 +21,7 @@ TEST(letters_letters_stand_on_a_line) {
 }
 
 /* Ink has shades, which is what makes letters smooth; a canvas gets them, turned ones as well. */
-TEST(letters_letters_are_smooth) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(letters_letters_are_smooth, heed_open(NULL)) {
     int grey[2] = {0, 0}, dark[2] = {0, 0};
     for (int up = 0; up < 2; up++) {
         heed__canvas p;
@@ -35,7 +34,6 @@ TEST(letters_letters_are_smooth) {
         heed__free(p.rgb);
     }
     CHECK(grey[0] > 20 && dark[0] > 20 && grey[0] == grey[1] && dark[0] == dark[1]);
-    CLOSE(c);
 }
 
 TEST(letters_labels_fold_in_their_middle) {

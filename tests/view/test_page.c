@@ -50,8 +50,7 @@ static int count_of(const char *text, const char *part) {
     return n;
 }
 
-TEST(page_size_counts_escapes) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_size_counts_escapes, heed_open(NULL)) {
     sample s;
     make_sample(&s);
     size_t n = 0, size = 1 << 20;
@@ -66,11 +65,9 @@ TEST(page_size_counts_escapes) {
         heed__free(html);
         heed__free(label);
     }
-    CLOSE(c);
 }
 
-TEST(page_marks_only_points_of_the_curve) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_marks_only_points_of_the_curve, heed_open(NULL)) {
     sample s;
     make_sample(&s);
     const double x[] = {1, 2, 3};
@@ -86,11 +83,9 @@ TEST(page_marks_only_points_of_the_curve) {
         CHECK(html && !strstr(html, "best evaluation") == !inside);
         heed__free(html);
     }
-    CLOSE(c);
 }
 
-TEST(page_holds_records_and_no_text_ends_its_element) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_holds_records_and_no_text_ends_its_element, heed_open(NULL)) {
     sample s;
     make_sample(&s);
     size_t n = 0;
@@ -109,11 +104,9 @@ TEST(page_holds_records_and_no_text_ends_its_element) {
     html = written(c, &(heed_page){.count = 1, .records = &s.record, .no_qk = true}, &n);
     CHECK(html && !strstr(html, "id=\"w0.0.k") && !strstr(html, "id=\"w0.0.q"));
     heed__free(html);
-    CLOSE(c);
 }
 
-TEST(page_sources_are_embedded_and_refer_to_nothing_outside) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_sources_are_embedded_and_refer_to_nothing_outside, heed_open(NULL)) {
     sample s;
     make_sample(&s);
     size_t n = 0;
@@ -126,11 +119,9 @@ TEST(page_sources_are_embedded_and_refer_to_nothing_outside) {
     CHECK(html && !strstr(html, "https://") && !strstr(html, "src=\"") &&
           !strstr(html, "<!--style-->"));
     heed__free(html);
-    CLOSE(c);
 }
 
-TEST(page_keeps_what_leaves_0_to_1) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_keeps_what_leaves_0_to_1, heed_open(NULL)) {
     const heed_real odd[2 * 16] = {-2, 1, 4, (heed_real)NAN};
     const struct {
         const heed_real *weights;
@@ -148,11 +139,9 @@ TEST(page_keeps_what_leaves_0_to_1) {
         CHECK_HAS(html, cases[i].stored);
         heed__free(html);
     }
-    CLOSE(c);
 }
 
-TEST(page_too_large_is_refused_before_anything_is_written) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_too_large_is_refused_before_anything_is_written, heed_open(NULL)) {
     sample s;
     make_sample(&s);
     static const char *labels[1024];
@@ -168,11 +157,9 @@ TEST(page_too_large_is_refused_before_anything_is_written) {
     CHECK_HAS(heed_ctx_error(c), "22 heads in all, or the first 404 tokens");
     CHECK(!heed__os_exists(path));
     heed_clear(c);
-    CLOSE(c);
 }
 
-TEST(page_of_a_record_that_lacks_something_is_refused) {
-    heed_ctx *c = heed_open(NULL);
+TEST_IN(page_of_a_record_that_lacks_something_is_refused, heed_open(NULL)) {
     sample s;
     size_t n;
     make_sample(&s);
@@ -185,5 +172,4 @@ TEST(page_of_a_record_that_lacks_something_is_refused) {
     CHECK(!written(c, &(heed_page){.count = 1, .records = &s.record}, &n));
     CHECK_HAS(heed_ctx_error(c), "without weights");
     heed_clear(c);
-    CLOSE(c);
 }
