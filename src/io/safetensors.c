@@ -1,5 +1,8 @@
-/* safetensors.c -- reads safetensors: u64 header length | JSON header | data. It accepts the files
- * that the reference reader does, except duplicate keys and more than 8 dimensions. */
+/* safetensors.c -- safetensors: u64 header length | JSON header | data. Reading accepts the files
+ * that the reference reader does, except duplicate keys and more than 8 dimensions; everything is
+ * checked before a store is filled. A store is written byte for byte as the reference writer does:
+ * metadata first, tensors by dtype (one here) and name, the header padded with blanks to a multiple
+ * of 8. */
 #include "core/core.h"
 #include "core/os.h"
 #include "core/store.h"

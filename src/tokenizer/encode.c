@@ -523,26 +523,10 @@ static bool divides_characters(const heed__steps *s) {
     return s->count == 1 && is_class(s->of, HEED__ANY, HEED__ISOLATED);
 }
 
-/* What dividing by white space and then by punctuation gives. */
-static bool by_punctuation(heed_ctx *c, const char *s, size_t n, heed__ranges *out) {
-    int32_t character;
-    size_t begin = 0;
-    bool good = true;
-    for (size_t at = 0, length; good && at < n; at += length) {
-        length = heed_utf8_read(s + at, n - at, &character);
-        bool space = heed__in_class(HEED__SPACE, character);
-        if (!space && !heed__in_class(HEED__PUNCTUATION, character)) continue;
-        if (begin < at) good = heed__ranges_add(c, out, begin, at);
-        if (!space) good = good && heed__ranges_add(c, out, at, at + length);
-        begin = at + length;
-    }
-    return good && (begin == n || heed__ranges_add(c, out, begin, n));
-}
-
+/* Divides a spelling into words[0] by the steps, which may make words longer. */
 static bool presplit(const heed__steps *steps, size_t base, heed__spelling *s, size_t *spare,
                      heed__ranges words[2]) {
     words->count = 0;
-    if (divides_as_bert(steps)) return by_punctuation(s->c, s->s, s->n, words);
     bool good = s->n == 0 || heed__ranges_add(s->c, words, 0, s->n);
     for (size_t i = 0; good && i < steps->count; i++) {
         const heed__step *k = &steps->of[i];
@@ -1105,6 +1089,58 @@ static inline bool put_word(encoder *e, const heed__spelling *s, heed__range wor
            heed__count_word(e->counts, text, n);
 }
 
+static bool is_alphanumeric(unsigned char c) {
+    return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
+}
+
+/* Vertical tabs and form feeds are dropped as controls. */
+static bool is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+static bool is_ascii_point(int32_t c) {
+    return c > 32 && c < 127 && !is_alphanumeric((unsigned char)c);
+}
+
+/* Ends the word that was read by characters. */
+static bool end_word(encoder *e) {
+    size_t n = e->word.n;
+    e->word.n = 0;
+    return !n || put_word(e, &e->word, (heed__range){0, n});
+}
+
+/* Takes a character of n bytes that was made from a part of the text. */
+static bool take_character(encoder *e, const char *s, size_t n, int32_t c, heed__range from) {
+    heed__spelling *w = &e->word;
+    bool space = c == ' ' || ((c < 32 || c > 127) && heed__is_space(c));
+    bool alone = c < 128 ? is_ascii_point(c) : heed__in_class(HEED__PUNCTUATION, c);
+    if ((space || alone) && !end_word(e)) return false;
+    if (space) return true;
+    if (!w->n) e->base = from.begin;
+    if (w->n + n > w->capacity || w->n + n > w->from_capacity)
+        if (!heed__grow(e->k->c, &w->own, &w->capacity, w->n + 64, 1) ||
+            !heed__grow(e->k->c, &w->from, &w->from_capacity, w->n + 64, sizeof *w->from))
+            return false;
+    w->s = w->own;
+    for (size_t i = 0; i < n; i++, w->n++) {
+        w->own[w->n] = s[i];
+        w->from[w->n] =
+            (heed__origin){(uint32_t)(from.begin - e->base), (uint32_t)(from.end - e->base)};
+    }
+    return !alone || end_word(e);
+}
+
+/* Takes the characters of a spelling, which begins at `base` of the text. */
+static bool take_all(encoder *e, const heed__spelling *s, size_t base) {
+    bool good = true;
+    int32_t c;
+    for (size_t i = 0, length; good && i < s->n; i += length) {
+        length = heed_utf8_read(s->s + i, s->n - i, &c);
+        heed__origin from = origin_of(s, i, i + length);
+        good = take_character(e, s->s + i, length, c,
+                              (heed__range){base + from.begin, base + from.end});
+    }
+    return good;
+}
+
 /* Puts the words of a part of a spelling between added tokens. */
 static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
     heed__spelling s = {.c = e->k->c, .s = of->s + part.begin, .n = part.end - part.begin};
@@ -1113,8 +1149,13 @@ static bool put_part(encoder *e, const heed__spelling *of, heed__range part) {
         s.from = of->from + part.begin;
     else
         e->base += part.begin;
-    bool good = presplit(&e->k->splitters, e->base, &s, &e->spare, e->words);
-    for (size_t i = 0; good && i < e->words->count; i++) good = put_word(e, &s, e->words->of[i]);
+    bool good, bert = divides_as_bert(&e->k->splitters);
+    if (bert)
+        good = take_all(e, &s, e->base) && end_word(e);
+    else
+        good = presplit(&e->k->splitters, e->base, &s, &e->spare, e->words);
+    for (size_t i = 0; good && !bert && i < e->words->count; i++)
+        good = put_word(e, &s, e->words->of[i]);
     heed__spelling_free(&s);
     e->base = base;
     return good;
@@ -1174,45 +1215,6 @@ static bool put_bytes(encoder *e, const char *text, heed__range part) {
     return true;
 }
 
-static bool is_alphanumeric(unsigned char c) {
-    return (unsigned char)((c | 32) - 'a') < 26 || (unsigned char)(c - '0') < 10;
-}
-
-/* Vertical tabs and form feeds are dropped as controls. */
-static bool is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-static bool is_ascii_point(int32_t c) {
-    return c > 32 && c < 127 && !is_alphanumeric((unsigned char)c);
-}
-
-/* Ends the word that was read by characters. */
-static bool end_word(encoder *e) {
-    size_t n = e->word.n;
-    e->word.n = 0;
-    return !n || put_word(e, &e->word, (heed__range){0, n});
-}
-
-/* Takes a character of n bytes that was made from a part of the text. */
-static bool take_character(encoder *e, const char *s, size_t n, int32_t c, heed__range from) {
-    heed__spelling *w = &e->word;
-    bool space = c == ' ' || ((c < 32 || c > 127) && heed__is_space(c));
-    bool alone = c < 128 ? is_ascii_point(c) : heed__in_class(HEED__PUNCTUATION, c);
-    if ((space || alone) && !end_word(e)) return false;
-    if (space) return true;
-    if (!w->n) e->base = from.begin;
-    if (w->n + n > w->capacity || w->n + n > w->from_capacity)
-        if (!heed__grow(e->k->c, &w->own, &w->capacity, w->n + 64, 1) ||
-            !heed__grow(e->k->c, &w->from, &w->from_capacity, w->n + 64, sizeof *w->from))
-            return false;
-    w->s = w->own;
-    for (size_t i = 0; i < n; i++, w->n++) {
-        w->own[w->n] = s[i];
-        w->from[w->n] =
-            (heed__origin){(uint32_t)(from.begin - e->base), (uint32_t)(from.end - e->base)};
-    }
-    return !alone || end_word(e);
-}
-
 /* The bytes of a character that may change together with those before it, also because it is
  * dropped between them and later ones; 0: it does not. */
 static size_t joined_at(const char *s, size_t n) {
@@ -1227,13 +1229,7 @@ static size_t joined_at(const char *s, size_t n) {
 static bool take_together(encoder *e, const char *text, heed__range at) {
     heed__spelling s = {.c = e->k->c, .s = text + at.begin, .n = at.end - at.begin};
     bool good = heed__respell(&e->k->normalizers, at.begin == 0, &s, &e->spare, &e->scratch);
-    int32_t c;
-    for (size_t i = 0, length; good && i < s.n; i += length) {
-        length = heed_utf8_read(s.s + i, s.n - i, &c);
-        heed__origin from = origin_of(&s, i, i + length);
-        good = take_character(e, s.s + i, length, c,
-                              (heed__range){at.begin + from.begin, at.begin + from.end});
-    }
+    good = good && take_all(e, &s, at.begin);
     if (s.own) heed__spelling_free(&e->scratch), e->scratch = s;
     return good;
 }
