@@ -242,6 +242,26 @@ TEST(generation_penalizes_repetition_as_transformers) {
     DISCARD(b);
 }
 
+/* A model that ends with p = 0.45 and goes on with 0.55: log 0.45 of one token, the end, against
+ * 2 log 0.55 / ((5 + 2) / 6)^penalty of two tokens, which are equal at the penalty 2.62. */
+TEST(generation_of_a_beam_prefers_length_by_its_penalty) {
+    static const double penalties[] = {0, 2.5, 2.75};
+    built b = build(&heed_model_gpt, NULL, SMALL "head-bias=true");
+    memset(param(&b, "norm.weight")->x, 0, 8 * sizeof(heed_real));
+    for (int j = 0; j < 11; j++)
+        param(&b, "head.bias")->x[j] = (heed_real)(j == 3 ? log(0.55) : j == 4 ? log(0.45) : -50);
+    for (int i = 0; i < 3; i++) {
+        int32_t made[2];
+        heed_generated about;
+        heed_generation a = {.prompt = tokens, .prompt_count = 3, .count = 2, .beam = 2};
+        a.has_end = true, a.end = 4, a.length_penalty = penalties[i];
+        CHECK(heed_generate(b.model, b.self, b.t, &a, made, &about));
+        CHECK(about.count == (i < 2 ? 0 : 2) && about.ended == (i < 2));
+        CHECK_CLOSE(about.log_probability, i < 2 ? log(0.45) : 2 * log(0.55), 1e-5);
+    }
+    DISCARD(b);
+}
+
 TEST(heed_generation_keeps_to_its_limits) {
     built b = build(&heed_model_gpt, NULL, SMALL "init-std=0.5");
     int32_t greedy[9], x[9], y[9];
