@@ -16,12 +16,12 @@ say() {
 draw() {
     [ -z "${PLAIN:-}" ] || "$HEED" "$@" --png "$OUT/$1-$2.png" --svg "$OUT/$1-$2.svg" </dev/null >/dev/null 2>&1
 }
-# The settings of a run, its state but for the clock, and the numbers of its weights without what the files say of themselves.
+# The settings of a run, without those that came later, its state but for the clock, and the numbers of its weights without what the files say of themselves.
 files() {
     for f in "$@"; do
         case $f in
         *.safetensors) header=$(od -An -tu8 -N8 "$f") && echo "$f $(tail -c +$((header + 9)) "$f" | cksum)" ;;
-        *.conf) echo "$f" && grep -v -e '^ *#' -e '^$' -e accumulate-order -e whole-logits "$f" ;;
+        *.conf) echo "$f" && grep -v -e '^ *#' -e '^$' -e '^muon-' "$f" ;;
         *) echo "$f" && grep -v -e '"seconds"' -e '"settings"' -e '"check"' "$f" ;;
         esac
     done
