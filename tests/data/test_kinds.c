@@ -569,6 +569,8 @@ TEST(confusion_counts_predictions) {
     table = heed__confusion(c, list, 4, 2); /* those of the third class are left out */
     CHECK(table && table[0] == 1 && table[1] == 0 && table[2] == 1 && table[3] == 0);
     free(table);
+    for (int label = 0; label < 2; label++) /* of equal ones each is behind the other */
+        CHECK(heed_prediction_of((heed_real[]){1, 1, 0}, 3, label).rank == 1);
     CHECK(heed_prediction_of(rows[0], 3, 3).label == 3 && heed_prediction_of(NULL, 3, 1).p == 0);
     table = heed__confusion(c, none, 1, 2);
     CHECK(isnan(heed__confusion_class(table, 2, 1).recall));

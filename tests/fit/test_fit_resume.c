@@ -133,7 +133,7 @@ TEST(fit_resume_starts_a_schedule_anew) {
     job_fit(&j);
     CHECK_HAS(j.notes, "starts anew at step 12");
     CHECK(heed_config_int(j.args.config, "schedule-from") == 12);
-    CHECK_CLOSE(j.last[HEED_FIT_STEP].lr, 0.01 * (1 + cos(M_PI * 18 / 19)) / 2, 1e-4);
+    CHECK_CLOSE(j.last[HEED_FIT_STEP].lr, 0.01 * (1 + cos(M_PI * 18 / 19)) / 2, 1e-7);
     CLOSE(j.c);
     job_open_resume(&j, "two", "steps=32 lr=0.01", (heed_options){.threads = 1});
     j.stop_at = 17;
