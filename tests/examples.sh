@@ -190,7 +190,7 @@ says "loss         0.0000" && says "predictions  8"
 lines eval line numbers.csv --json
 says '"part":"val"' && says '"items":8'
 lines predict line "2 3" --json
-says '{"input":"2 3","predictions":[[-'
+says '{"input":"2 3","predictions":\[\[-'
 lines info line
 lines init line
 usr/bin/heed train gpt facts.txt -o gpt --tokenizer word --layers 1 --width 32 --heads 2 --block 8 \

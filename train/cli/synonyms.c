@@ -211,6 +211,7 @@ static const synonym setting_names[] = {
     {" verbose quiet silent v progress-bar disable-tqdm ", "progress"},
     {" wandb wandb-log wandb-project use-wandb report-to tensorboard ", "",
      "the curves of a run are in its metrics.csv and loss.png, and `plot RUN` draws them"},
+    {" to ", "", "-o FOLDER writes the format of transformers, --onnx FILE writes ONNX"},
     {" push-to-hub ", "", "`export RUN -o DIR` writes a model that transformers opens"},
     {" dry-run debug fast-dev-run ", "estimate memory-report"},
     {" config cfg config-file yaml ", "", "-c FILE reads settings from a file"},

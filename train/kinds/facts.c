@@ -151,7 +151,12 @@ void print_facts(program *p, const heed_facts *k) {
         add_shown(p, f->text, &shown);
         snprintf(label, sizeof label, *f->label ? "  %.60s" : "%.60s", f->label);
         if (f->kind == HEED_FACT) print_fact(at, label, "%s", shown.s ? shown.s : "");
-        if (f->kind == HEED_FACT_HEADING) printf("\n%s\n", f->text);
+        if (f->kind == HEED_FACT_HEADING) {
+            size_t n = strcspn(f->text, "\n");
+            putchar('\n');
+            print_fact(0, "", "%.*s", (int)n, f->text);
+            fputs(f->text + n, stdout);
+        }
         if (f->kind == HEED_FACT_ITEM) print_item(f);
         if (f->kind == HEED_FACT_MATRIX) taken = print_matrix(f, k->count - i);
         if (f->kind == HEED_FACT_COLUMNS) taken = print_fact_table(f, k->count - i);
