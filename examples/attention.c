@@ -48,7 +48,7 @@ static void show(heed_ctx *c, const heed_record_block *b, int head) {
 int main(void) {
     heed_options options = {.seed = 1};
     heed_ctx *c = heed_open(&options);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_mha_args args = {.width = WIDTH, .heads = HEADS};
     heed_mha layer = {0};
@@ -61,7 +61,7 @@ int main(void) {
         heed_tape_begin(t, HEED_TRAIN, step);
         heed_tensor *loss = loss_of(t, &layer);
         heed_backward(t, loss);
-        heed_step(o, 1);
+        heed_optim_step(o, 1);
     }
     const heed_tensor *w = heed_probe_find(t, "layer.weights"); /* (1, heads, queries, keys) */
     heed_record *r = look(c, t);

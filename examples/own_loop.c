@@ -12,14 +12,14 @@ typedef struct {
     heed_linear head;
 } mlm;
 
-static void mlm_init(mlm *m, heed_store *s, int vocab) {
+static void mlm_init(mlm *m, heed_params *s, int vocab) {
     const int table[] = {vocab, WIDTH};
     heed_linear_args head = {.in = WIDTH, .out = vocab};
     heed_block_args args = {.attn = {.width = WIDTH, .heads = HEADS},
                             .mlp = {.width = WIDTH, .inner = 4 * WIDTH, .act = HEED_GELU},
                             .pre_norm = true,
                             .eps = 1e-5f};
-    m->tok = heed_param(s, "tok", "normal:0.02", 2, table);
+    m->tok = heed_param_new(s, "tok", "normal:0.02", 2, table);
     heed_position_init(&m->pos, s, "pos", HEED_LEARNED, LEN, WIDTH);
     for (int i = 0; i < LAYERS; i++) {
         char name[32];
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     char *text = heed_text_read(c, argv[1], &n);
     heed_tokenizer *words = heed_tokenizer_train(c, text, n, kind);
     heed_corpus *k = heed_corpus_open(c, argv[1], words, rows);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     mlm m = {0};
     mlm_init(&m, s, heed_vocab_size(words));
@@ -67,13 +67,13 @@ int main(int argc, char **argv) {
         heed_tensor *loss =
             heed_xent(t, logits, heed_input_ids(t, b.labels, 1, &b.masked_count), NULL);
         heed_backward(t, loss);
-        heed_step(o, 1);
+        heed_optim_step(o, 1);
         if (loss && i < 10) first += (double)loss->x[0] / 10;
         if (loss && i >= STEPS - 10) last += (double)loss->x[0] / 10;
     }
     heed_save(s, "own_loop.safetensors"); /* does nothing after an error */
     printf("%zu parameters, loss %.3f -> %.3f, weights in own_loop.safetensors\n",
-           heed_store_params(s), first, last);
+           heed_params_numel(s), first, last);
     bool bad = heed_ctx_status(c) != HEED_OK || !(last < first);
     if (heed_ctx_status(c) != HEED_OK) fprintf(stderr, "own_loop: %s\n", heed_ctx_error(c));
     heed_close(c);

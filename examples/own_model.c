@@ -29,35 +29,35 @@ static const heed_option options[] = {
     WHOLE(vocab, "0", 0, 1 << 24, "most tokens; 0: the tokenizer's own"),
     {0}};
 
-static bool init(void *self, heed_store *s, const void *chosen) {
+static bool init(void *self, heed_params *s, const void *chosen) {
     const settings *set = (const settings *)chosen;
     attentive *m = (attentive *)self;
     const int table[] = {set->vocab, set->width};
     heed_norm_args norm = {.width = set->width, .eps = 1e-5f};
     heed_mha_args attn = {.width = set->width, .heads = set->heads, .causal = true};
     m->layers = set->layers;
-    m->token = heed_param(s, "token.weight", "normal:0.05", 2, table);
+    m->token = heed_param_new(s, "token.weight", "normal:0.05", 2, table);
     heed_position_init(&m->position, s, "position", HEED_LEARNED, set->block, set->width);
     for (int i = 0; i <= m->layers; i++) {
-        heed_scope(s, "layer.%d", i);
+        heed_scope_push(s, "layer.%d", i);
         heed_norm_init(&m->norm[i], s, "norm", norm);
         if (i < m->layers) heed_mha_init(&m->attn[i], s, "attn", attn);
-        heed_unscope(s);
+        heed_scope_pop(s);
     }
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* ids (B,T) -> (B,T,V): row t is about the token after position t */
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
     const attentive *m = (const attentive *)self;
-    heed_tensor *x = heed_embed(heed_at(t, "token"), m->token, in->x);
+    heed_tensor *x = heed_embed(heed_name_scope(t, "token"), m->token, in->x);
     x = heed_position_apply(&m->position, t, x, 0);
     for (int i = 0; i < m->layers; i++) {
         heed_tensor *y = heed_norm_apply(&m->norm[i], t, x);
         x = heed_add(t, x, heed_mha_apply(&m->attn[i], t, y, NULL));
     }
     x = heed_norm_apply(&m->norm[m->layers], t, x);
-    return heed_affine(heed_at(t, "head"), x, m->token, NULL);
+    return heed_affine(heed_name_scope(t, "head"), x, m->token, NULL);
 }
 
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
@@ -65,18 +65,18 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed_xent(t, logits(self, t, &in), heed_ids(t, b->labels, b->rows, b->len), NULL);
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const attentive *m = (const attentive *)self;
     if (index >= m->layers) return false;
     const heed_mha *l = &m->attn[index];
-    heed_attending about = {.path = l->name,
-                            .stack = HEED_DECODER,
-                            .layer = index,
-                            .heads = l->args.heads,
-                            .key = l->args.key,
-                            .value = l->args.value,
-                            .beta = 1 / sqrt(l->args.key),
-                            .causal = true};
+    heed_attention_info about = {.path = l->name,
+                                 .stack = HEED_DECODER,
+                                 .layer = index,
+                                 .heads = l->args.heads,
+                                 .key = l->args.key,
+                                 .value = l->args.value,
+                                 .beta = 1 / sqrt(l->args.key),
+                                 .causal = true};
     return *out = about, true;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool infer(heed_node *n) { return heed_out_like(n, 0); }
+static bool infer(heed_node *n) { return heed_op_output_like(n, 0); }
 
 static void forward(heed_node *n) {
     for (size_t i = 0; i < n->y->size; i++) n->y->x[i] = (heed_real)sin((double)n->in[0]->x[i]);

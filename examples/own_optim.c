@@ -38,9 +38,9 @@ int main(void) {
     heed_options options = {.seed = 1};
     const int shape[] = {3};
     heed_ctx *c = heed_open(&options);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *x = heed_param(s, "x", "const:2", 1, shape);
+    heed_tensor *x = heed_param_new(s, "x", "const:2", 1, shape);
     heed_optim_args args = heed_optim_defaults(&adagrad);
     args.lr = 0.5f;
     heed_optim *o = heed_optim_new(s, &adagrad, &args);
@@ -51,7 +51,7 @@ int main(void) {
         heed_backward(t, loss);
         last = loss ? (double)loss->x[0] : 0;
         if (step == 0) first = last;
-        heed_step(o, 1);
+        heed_optim_step(o, 1);
     }
     printf("sum of squares %.1f, after 50 updates %.1e\n", first, last);
     heed_check check = heed_optim_check(c, &adagrad);

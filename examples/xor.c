@@ -17,7 +17,7 @@ int main(void) {
     heed_linear_args up = {.in = 2, .out = 8}, down = {.in = 8, .out = 1};
     const int shape[] = {4, 1};
     heed_ctx *c = heed_open(&options);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_linear hidden = {0}, out = {0};
     heed_linear_init(&hidden, s, "hidden", up);
@@ -33,7 +33,7 @@ int main(void) {
         heed_backward(t, loss);
         if (step % 100 == 0)
             printf("step %3d  loss %.4f\n", (int)step, loss ? (double)loss->x[0] : 0);
-        heed_step(o, 1);
+        heed_optim_step(o, 1);
     }
 
     heed_tape_begin(t, HEED_EVAL, 0);

@@ -116,7 +116,7 @@ static const heed_model_case cases[] = {
 
 /* ---- dense and conv: parameters ---- */
 
-static void dense_init(bottleneck *m, heed_store *s, const autoencoder_settings *set) {
+static void dense_init(bottleneck *m, heed_params *s, const autoencoder_settings *set) {
     int pixels = m->size * m->size * m->channels, hidden = set->hidden;
     int inner = m->depth ? hidden : pixels, code = set->code;
     char name[48];
@@ -147,7 +147,7 @@ static heed_conv_layer_args half(int in, int out, int side, bool transposed) {
         .transposed = transposed};
 }
 
-static void conv_init(bottleneck *m, heed_store *s, const autoencoder_settings *set) {
+static void conv_init(bottleneck *m, heed_params *s, const autoencoder_settings *set) {
     int planes[DEPTH + 1] = {m->channels};
     char name[48];
     m->sides[0] = m->size;
@@ -167,7 +167,7 @@ static void conv_init(bottleneck *m, heed_store *s, const autoencoder_settings *
     }
 }
 
-static void bottleneck_init(bottleneck *m, heed_store *s, const autoencoder_settings *set) {
+static void bottleneck_init(bottleneck *m, heed_params *s, const autoencoder_settings *set) {
     m->size = set->picture.size;
     m->channels = set->picture.channels;
     m->depth = set->depth;
@@ -211,7 +211,7 @@ static heed_tensor *bottleneck_decode(const bottleneck *m, heed_tape *t, heed_te
 /* A patch less its mean, over sqrt(variance + LEAST). */
 static const heed_real LEAST = (heed_real)1e-6;
 
-static void decoder_init(masked_patches *m, heed_store *s, const autoencoder_settings *set) {
+static void decoder_init(masked_patches *m, heed_params *s, const autoencoder_settings *set) {
     const patch_encoder *e = &m->encoder;
     int width = set->decoder_width ? set->decoder_width : (e->stack.width + 1) / 2;
     const char *init = heed__stack_init_or(&e->stack, NULL);
@@ -227,8 +227,8 @@ static void decoder_init(masked_patches *m, heed_store *s, const autoencoder_set
     args.mlp.inner = args.mlp.gated ? (width + 2) / 3 * 8 : 4 * width;
     heed_linear_init(&m->narrow, s, "decoder.embed",
                      (heed_linear_args){.in = e->stack.width, .out = width, .init = init});
-    m->mask = heed_param(s, "decoder.mask", heed__stack_init_or(&e->stack, "normal:0.02"), 2,
-                         (int[]){1, width});
+    m->mask = heed_param_new(s, "decoder.mask", heed__stack_init_or(&e->stack, "normal:0.02"), 2,
+                             (int[]){1, width});
     heed_position_init(&m->position, s, "decoder.position", heed__patches_positions(&set->patches),
                        heed__patches_count(e) + (e->cls != NULL), width);
     for (int i = 0; i < m->stack.layers; i++) {
@@ -246,16 +246,16 @@ static void decoder_init(masked_patches *m, heed_store *s, const autoencoder_set
     heed_set_rows(s, "decoder.position.*", HEED_ROWS_GRID);
 }
 
-static bool masked_init(masked_patches *m, heed_store *s, const autoencoder_settings *set) {
+static bool masked_init(masked_patches *m, heed_params *s, const autoencoder_settings *set) {
     if (is(set->patches.stack.positions, "rotary"))
-        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+        return heed_fail(heed_params_ctx(s), HEED_USAGE,
                          "`positions = rotary` does not fit `kind = masked`: it counts places in "
                          "the sequence, from which patches are missing; hint: `positions = "
                          "learned`");
     if (!heed__patches_init(&m->encoder, s, &set->patches)) return false;
     int patches = heed__patches_count(&m->encoder);
     if (patches < 2)
-        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+        return heed_fail(heed_params_ctx(s), HEED_USAGE,
                          "there is nothing to predict a hidden patch from: `patch`: expected at "
                          "least 2 patches, found 1");
     m->hidden = (int)lround(set->hide * patches);
@@ -403,10 +403,10 @@ static void read_deviation(autoencoder *m, const char *std) {
     }
 }
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const autoencoder_settings *set = settings;
     autoencoder *m = self;
-    heed_ctx *c = heed_store_ctx(s);
+    heed_ctx *c = heed_params_ctx(s);
     m->size = set->picture.size;
     m->channels = set->picture.channels;
     m->masks = is(set->kind, "masked");
@@ -512,7 +512,7 @@ static void metrics(void *self, const heed_batch *b, heed_score *score) {
 
 /* ---- attention ---- */
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const autoencoder *m = self;
     const block_stack *encoder = &m->masked.encoder.stack;
     if (!m->masks) return false;

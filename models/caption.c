@@ -17,7 +17,7 @@ typedef struct {
     convnet net;
     heed_linear out; /* from the network's channels to width */
     heed_position place;
-    heed_drop drop;
+    heed_dropout_layer drop;
     patch_encoder vit;
 } grid_encoder;
 
@@ -110,13 +110,13 @@ static const heed_model_case cases[] = {
 /* ---- the grid of features: Xu et al. 2015, sec. 3.1.1; Dosovitskiy et al. 2021 ---- */
 
 /* The first convolution and each stage but the first halve the sides. */
-static void network(grid_encoder *m, heed_store *s, const caption_settings *set) {
+static void network(grid_encoder *m, heed_params *s, const caption_settings *set) {
     enum { USUAL_SIDE = 8 };
     bool usual = set->stages == 0;
     int most = usual ? CONVNET_STAGES : set->stages, stages = 1, side = (m->size + 1) / 2;
     for (; stages < most && (!usual || side > USUAL_SIDE); stages++) side = (side + 1) / 2;
     m->cells = (heed_grid){.rows = side, .cols = side};
-    heed_scope(s, "encoder");
+    heed_scope_push(s, "encoder");
     heed__convnet_init(&m->net, s,
                        (convnet_args){.channels = m->channels,
                                       .width = set->filters,
@@ -125,7 +125,7 @@ static void network(grid_encoder *m, heed_store *s, const caption_settings *set)
                                       .blocks = 1,
                                       .dropout = set->recurrent.dropout});
     heed_linear_init(&m->out, s, "grid", (heed_linear_args){.in = m->net.out, .out = m->width});
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 static int grid_count(const grid_encoder *m) { /* n, with the token [CLS] of patches */
@@ -133,19 +133,19 @@ static int grid_count(const grid_encoder *m) { /* n, with the token [CLS] of pat
 }
 
 /* Rotary positions are those of the words. */
-static void grid_positions(grid_encoder *m, heed_store *s, const caption_settings *set) {
+static void grid_positions(grid_encoder *m, heed_params *s, const caption_settings *set) {
     const char *positions = set->vit.stack.positions;
     heed_position_kind kind = is(positions, "none")      ? HEED_NO_POSITIONS
                               : is(positions, "learned") ? HEED_LEARNED
                                                          : HEED_SINUSOIDAL_2D;
-    heed_scope(s, "embed");
+    heed_scope_push(s, "embed");
     heed_position_init(&m->place, s, "grid_position", kind, grid_count(m), m->width);
-    heed_drop_init(&m->drop, s, "grid_drop", set->recurrent.dropout);
-    heed_unscope(s);
+    heed_dropout_layer_init(&m->drop, s, "grid_drop", set->recurrent.dropout);
+    heed_scope_pop(s);
 }
 
 /* Makes encoder.{stem stage grid}, or embed.* encoder.N.* norm as in vit. */
-static bool grid_init(grid_encoder *m, heed_store *s, const caption_settings *set) {
+static bool grid_init(grid_encoder *m, heed_params *s, const caption_settings *set) {
     m->size = set->picture.size;
     m->channels = set->picture.channels;
     m->width = set->recurrent.width;
@@ -194,8 +194,8 @@ static heed_tensor *grid_apply(const grid_encoder *m, heed_tape *t, heed_tensor 
     x = heed_linear_apply(&m->out, t, x);
     if (!x) return NULL;
     int rows = x->shape[0];
-    x = heed_reshape(heed_at(t, "embed.patch"), x, 3, (int[]){rows, -1, m->width});
-    x = heed_drop_apply(&m->drop, t, heed_position_apply(&m->place, t, x, 0));
+    x = heed_reshape(heed_name_scope(t, "embed.patch"), x, 3, (int[]){rows, -1, m->width});
+    x = heed_dropout_layer_apply(&m->drop, t, heed_position_apply(&m->place, t, x, 0));
     *mean = heed_reshape(t, heed_mean_dim(t, x, 1), 2, (int[]){rows, m->width});
     return x;
 }
@@ -222,20 +222,20 @@ static bool read_sizes(caption *m, heed_ctx *c, const caption_settings *set) {
     return true;
 }
 
-static void embeddings(caption *m, heed_store *s, const caption_settings *set) {
+static void embeddings(caption *m, heed_params *s, const caption_settings *set) {
     heed_tensor **target = m->transformer ? &m->blocks.target : &m->recurrent.target;
-    heed_drop *drop = m->transformer ? &m->blocks.drop : &m->recurrent.drop;
-    heed_scope(s, "embed");
-    *target = heed_param(s, "target.weight", m->transformer ? "normal:0.02" : "normal:1", 2,
-                         (int[]){m->vocab, m->width});
+    heed_dropout_layer *drop = m->transformer ? &m->blocks.drop : &m->recurrent.drop;
+    heed_scope_push(s, "embed");
+    *target = heed_param_new(s, "target.weight", m->transformer ? "normal:0.02" : "normal:1", 2,
+                             (int[]){m->vocab, m->width});
     if (m->transformer)
         heed_position_init(&m->blocks.place, s, "target_position",
                            heed__positions(set->vit.stack.positions), m->len, m->width);
-    heed_drop_init(drop, s, "target_drop", set->recurrent.dropout);
-    heed_unscope(s);
+    heed_dropout_layer_init(drop, s, "target_drop", set->recurrent.dropout);
+    heed_scope_pop(s);
 }
 
-static bool recurrent(caption *m, heed_store *s, const caption_settings *set) {
+static bool recurrent(caption *m, heed_params *s, const caption_settings *set) {
     int layers = set->decoder_layers;
     int states = m->width * (is(set->recurrent.cells.cell, "lstm") ? 2 : 1);
     const char *init = heed__decoder_initial(&m->recurrent);
@@ -253,7 +253,7 @@ static bool recurrent(caption *m, heed_store *s, const caption_settings *set) {
 }
 
 /* Only the attention to the grid is hard. */
-static bool blocks(caption *m, heed_store *s, const caption_settings *set) {
+static bool blocks(caption *m, heed_params *s, const caption_settings *set) {
     stack_settings words = set->vit.stack;
     block_stack stack = {.layers = 0};
     words.scale_residual = false; /* of the encoder */
@@ -272,13 +272,13 @@ static bool blocks(caption *m, heed_store *s, const caption_settings *set) {
         heed_norm_init(&m->blocks.norm, s, "decoder.norm", heed__stack_norm_args(&words, m->width));
     heed_linear_init(&m->blocks.head, s, "head",
                      (heed_linear_args){.in = m->width, .out = m->vocab, .init = a.attn.init});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const caption_settings *set = settings;
     caption *m = self;
-    if (!read_sizes(m, heed_store_ctx(s), set)) return false;
+    if (!read_sizes(m, heed_params_ctx(s), set)) return false;
     heed__decoder_read(&m->recurrent, &set->recurrent);
     if (!grid_init(&m->grid, s, set)) return false;
     embeddings(m, s, set);
@@ -340,7 +340,7 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
 
 /* ---- attention ---- */
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const caption *m = self;
     const block_stack *encoder = &m->grid.vit.stack;
     if (heed__stack_attending(encoder, HEED_ENCODER, index, out)) return true;

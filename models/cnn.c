@@ -6,7 +6,7 @@
 typedef struct {
     picture_model base;
     convnet net;
-    heed_drop drop;
+    heed_dropout_layer drop;
 } cnn;
 
 typedef struct {
@@ -54,13 +54,13 @@ static const heed_model_case cases[] = {
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
     const cnn *m = (const cnn *)(const void *)base;
     x = heed__convnet_apply(&m->net, t, x); /* (B,H',W',out) */
-    return heed_drop_apply(&m->drop, t, heed_global_pool(t, x));
+    return heed_dropout_layer_apply(&m->drop, t, heed_global_pool(t, x));
 }
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const cnn_settings *set = settings;
     cnn *m = self;
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), &set->image)) return false;
+    if (!heed__picture_read(&m->base, heed_params_ctx(s), &set->image)) return false;
     m->base.features = features;
     heed__convnet_init(&m->net, s,
                        (convnet_args){.channels = m->base.channels,
@@ -71,9 +71,9 @@ static bool init(void *self, heed_store *s, const void *settings) {
                                       .no_norm = !set->batch_norm,
                                       .no_residual = !set->residual,
                                       .dropout = set->dropout});
-    heed_drop_init(&m->drop, s, "drop", set->dropout);
+    heed_dropout_layer_init(&m->drop, s, "drop", set->dropout);
     heed__picture_head(&m->base, s, m->net.out, NULL);
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_cnn = {

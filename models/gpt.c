@@ -88,7 +88,7 @@ static const heed_model_case cases[] = {
     {"lstm", TINY "cell=lstm dropout=0.2"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const gpt_settings *set = settings;
     const stack_settings *stack = &set->text.stack;
     gpt *m = self;
@@ -101,12 +101,12 @@ static bool init(void *self, heed_store *s, const void *settings) {
                                   stack->block.dropout));
     m->head = heed__model_head(s, m->body.embed.token, set->tie, set->head_bias,
                                heed__stack_init_or(&m->body.stack, "kaiming"));
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* Size of the state of one recurrent layer. */
 static int recurrent_size(const gpt *m) {
-    return m->rnn.args.width * (m->rnn.args.cell == HEED_LSTM ? 2 : 1);
+    return m->rnn.args.width * (m->rnn.args.cell == HEED_CELL_LSTM ? 2 : 1);
 }
 
 /* Runs the recurrent layers from the states in the caches, one in each k, and updates them. */
@@ -150,7 +150,7 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
     return heed_linear_apply(&m->head, t, features(m, t, in->x, NULL));
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const gpt *m = self;
     return !m->rnn.args.layers && heed__stack_attending(&m->body.stack, HEED_DECODER, index, out);
 }

@@ -79,7 +79,7 @@ static const heed_model_case cases[] = {
     {"llama", TINY LLAMA "kv-heads=1 mask-share=0.5 final-norm=true"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const mlm_settings *set = settings;
     const stack_settings *stack = &set->text.stack;
     mlm *m = self;
@@ -96,14 +96,14 @@ static bool init(void *self, heed_store *s, const void *settings) {
     m->head = heed__model_head(s, m->body.embed.token, set->tie, set->head_bias,
                                heed__stack_init_or(&m->body.stack, "kaiming"));
     if (set->pooler) {
-        heed_state_new(s, "pooler.weight", "zero", 2, (int[]){width, width});
-        heed_state_new(s, "pooler.bias", "zero", 1, &width);
+        heed_buffer_new(s, "pooler.weight", "zero", 2, (int[]){width, width});
+        heed_buffer_new(s, "pooler.bias", "zero", 1, &width);
     }
     m->act = heed__activation(stack->activation);
     m->cls = is(set->pool, "cls");
     m->unit = set->unit;
     m->share = set->mask_share;
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* What the output layer reads, of the masked rows only: the others have no loss. */
@@ -153,7 +153,7 @@ static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batc
     return heed_mlm_batch(data->batches, at, ((mlm *)self)->share, out);
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     return heed__stack_attending(&((const mlm *)self)->body.stack, HEED_ENCODER, index, out);
 }
 

@@ -13,7 +13,7 @@ typedef struct {
     heed_act act;
     heed_linear dense[LAYERS];
     heed_batchnorm norm[LAYERS]; /* gain NULL: absent */
-    heed_drop drop[LAYERS];
+    heed_dropout_layer drop[LAYERS];
 } mlp;
 
 typedef struct {
@@ -53,7 +53,7 @@ static heed_tensor *hidden(const mlp *m, heed_tape *t, heed_tensor *x, int i) {
         x = heed_batchnorm_apply(&m->norm[i], t, heed_linear_apply(&m->dense[i], t, x));
         x = heed_activate(t, x, m->act);
     }
-    return heed_drop_apply(&m->drop[i], t, x);
+    return heed_dropout_layer_apply(&m->drop[i], t, x);
 }
 
 static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tensor *x) {
@@ -67,26 +67,26 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return x;
 }
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const mlp_settings *set = settings;
     mlp *m = self;
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), &set->image)) return false;
+    if (!heed__picture_read(&m->base, heed_params_ctx(s), &set->image)) return false;
     m->base.features = features;
     m->layers = set->layers;
     m->residual = set->residual;
     m->act = heed__activation(set->activation);
     for (int i = 0; i < m->layers; i++) {
         int in = i ? set->width : m->base.size * m->base.size * m->base.channels;
-        heed_scope(s, "hidden.%d", i);
+        heed_scope_push(s, "hidden.%d", i);
         heed_linear_init(
             &m->dense[i], s, "",
             (heed_linear_args){.in = in, .out = set->width, .no_bias = set->batch_norm});
         if (set->batch_norm) heed_batchnorm_init(&m->norm[i], s, "norm", set->width);
-        heed_drop_init(&m->drop[i], s, "drop", set->dropout);
-        heed_unscope(s);
+        heed_dropout_layer_init(&m->drop[i], s, "drop", set->dropout);
+        heed_scope_pop(s);
     }
     heed__picture_head(&m->base, s, set->width, NULL);
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_mlp = {

@@ -11,8 +11,8 @@
 
 typedef struct {
     pair_model pair;
-    heed_tensor *source; /* (V,d): embeddings */
-    heed_drop drop;      /* of embeddings */
+    heed_tensor *source;     /* (V,d): embeddings */
+    heed_dropout_layer drop; /* of embeddings */
     heed_rnn encoder;
     heed_linear bridge[HEED_RNN_LAYERS]; /* W, b of s_0; w NULL: s_0 is the last state */
     decoder decoder;
@@ -63,12 +63,12 @@ static const heed_model_case cases[] = {
 
 static int ways(const rnn *m) { return m->encoder.args.bidirectional ? 2 : 1; }
 
-static bool bridges(rnn *m, heed_store *s, const rnn_settings *set) {
+static bool bridges(rnn *m, heed_params *s, const rnn_settings *set) {
     const heed_rnn_args *a = &m->encoder.args;
-    int states = a->width * (a->cell == HEED_LSTM ? 2 : 1);
+    int states = a->width * (a->cell == HEED_CELL_LSTM ? 2 : 1);
     bool copy = is(set->bridge, "copy");
     if (copy && a->bidirectional)
-        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+        return heed_fail(heed_params_ctx(s), HEED_USAGE,
                          "`bridge = copy` does not fit: expected an encoder of one direction, "
                          "found two; hint: `bidirectional = false`");
     for (int i = 0; !copy && i < a->layers; i++) {
@@ -82,7 +82,7 @@ static bool bridges(rnn *m, heed_store *s, const rnn_settings *set) {
     return true;
 }
 
-static bool init_layers(rnn *m, heed_store *s, const rnn_settings *set) {
+static bool init_layers(rnn *m, heed_params *s, const rnn_settings *set) {
     const decoder_settings *d = &set->decoder;
     heed_rnn_args a = heed__cells(&d->cells, d->width, d->width, set->layers, d->dropout);
     a.init = heed__decoder_initial(&m->decoder);
@@ -113,8 +113,8 @@ static heed_tensor *origin(const rnn *m, heed_tape *t, const heed_tensor *ids,
 static bool encode(const rnn *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad,
                    decoder_reading *out) {
     heed_tensor *last[2 * HEED_RNN_LAYERS];
-    heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
-    x = heed_drop_apply(&m->drop, t, x);
+    heed_tensor *x = heed_embed(heed_name_scope(t, "embed.source"), m->source, ids);
+    x = heed_dropout_layer_apply(&m->drop, t, x);
     x = heed_rnn_apply(&m->encoder, t, x, pad, NULL, last);
     if (!x) return false;
     for (int i = 0; i < m->encoder.args.layers; i++) {
@@ -141,7 +141,7 @@ static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *
 
 /* ---- members of heed_model and heed_steps ---- */
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     return heed__decoder_attending(&((const rnn *)self)->decoder, index, out);
 }
 
@@ -175,17 +175,17 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const rnn_settings *set = settings;
     rnn *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
     heed__decoder_read(&m->decoder, &set->decoder);
-    if (!heed__pair_read(&m->pair, heed_store_ctx(s), &set->pair)) return false;
+    if (!heed__pair_read(&m->pair, heed_params_ctx(s), &set->pair)) return false;
     heed__pair_embeddings(&m->pair, s, set->decoder.width, "normal:1", &m->source,
                           &m->decoder.target);
-    heed_drop_init(&m->drop, s, "embed.source_drop", set->decoder.dropout);
-    heed_drop_init(&m->decoder.drop, s, "embed.target_drop", set->decoder.dropout);
+    heed_dropout_layer_init(&m->drop, s, "embed.source_drop", set->decoder.dropout);
+    heed_dropout_layer_init(&m->decoder.drop, s, "embed.target_drop", set->decoder.dropout);
     return init_layers(m, s, set);
 }
 

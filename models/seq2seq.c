@@ -10,7 +10,7 @@ typedef struct {
     heed_tensor *source; /* (V,d): embeddings */
     heed_real scale;     /* of the source's embeddings, as of the target's */
     heed_position place;
-    heed_drop drop;
+    heed_dropout_layer drop;
     block_stack encoder;
     heed_norm norm; /* pre-norm only; else gain NULL */
     block_decoder decoder;
@@ -64,7 +64,7 @@ static const heed_model_case cases[] = {
 
 /* ---- parameters ---- */
 
-static void embeddings(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
+static void embeddings(seq2seq *m, heed_params *s, const seq2seq_settings *set) {
     char init[32];
     int width = m->encoder.width;
     heed_position_kind kind = heed__positions(set->stack.positions);
@@ -74,15 +74,15 @@ static void embeddings(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
     heed__pair_embeddings(&m->pair, s, width,
                           scaled ? init : heed__stack_init_or(&m->encoder, init), &m->source,
                           &m->decoder.target);
-    heed_scope(s, "embed");
+    heed_scope_push(s, "embed");
     heed_position_init(&m->place, s, "source_position", kind, m->pair.len, width);
     heed_position_init(&m->decoder.place, s, "target_position", kind, m->pair.len, width);
-    heed_drop_init(&m->drop, s, "source_drop", set->stack.block.dropout);
-    heed_drop_init(&m->decoder.drop, s, "target_drop", set->stack.block.dropout);
-    heed_unscope(s);
+    heed_dropout_layer_init(&m->drop, s, "source_drop", set->stack.block.dropout);
+    heed_dropout_layer_init(&m->decoder.drop, s, "target_drop", set->stack.block.dropout);
+    heed_scope_pop(s);
 }
 
-static void make_decoder(seq2seq *m, heed_store *s, const seq2seq_settings *set) {
+static void make_decoder(seq2seq *m, heed_params *s, const seq2seq_settings *set) {
     heed_block_args a = heed__stack_block_args(&m->encoder, &set->stack, false);
     heed_norm_args norm = heed__stack_norm_args(&set->stack, m->encoder.width);
     a.cross = a.attn;
@@ -99,10 +99,10 @@ static void make_decoder(seq2seq *m, heed_store *s, const seq2seq_settings *set)
 /* ---- forward ---- */
 
 static heed_tensor *encode(const seq2seq *m, heed_tape *t, heed_tensor *ids, heed_tensor *pad) {
-    heed_tensor *x = heed_embed(heed_at(t, "embed.source"), m->source, ids);
+    heed_tensor *x = heed_embed(heed_name_scope(t, "embed.source"), m->source, ids);
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
     x = heed_position_apply(&m->place, t, x, 0);
-    x = heed_drop_apply(&m->drop, t, x);
+    x = heed_dropout_layer_apply(&m->drop, t, x);
     x = heed__stack_apply(&m->encoder, t, x, pad, NULL);
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x; /* (B,S,d) */
 }
@@ -116,7 +116,7 @@ static heed_tensor *features(const pair_model *self, heed_tape *t, heed_tensor *
 /* ---- attention ---- */
 
 /* The encoder's layers, the decoder's self-attention layers, then those attending to the source. */
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const seq2seq *m = self;
     return heed__stack_attending(&m->encoder, HEED_ENCODER, index, out) ||
            heed__block_decoder_attending(&m->decoder, index - m->encoder.layers, out);
@@ -145,19 +145,19 @@ static const heed_steps steps = {.length = heed__pair_length,
                                  .next = next,
                                  .batched = true};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const seq2seq_settings *set = settings;
     seq2seq *m = self;
     m->pair.features = features;
     m->pair.head = &m->decoder.head;
-    if (!heed__pair_read(&m->pair, heed_store_ctx(s), &set->pair)) return false;
+    if (!heed__pair_read(&m->pair, heed_params_ctx(s), &set->pair)) return false;
     heed__stack_read(&m->encoder, &set->stack);
     embeddings(m, s, set);
     heed__stack_make(&m->encoder, s, &set->stack, "encoder", false);
     make_decoder(m, s, set);
     m->decoder.head = heed__model_head(s, m->decoder.target, set->tie, set->head_bias,
                                        heed__stack_init_or(&m->encoder, "kaiming"));
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 const heed_model heed_model_seq2seq = {.name = "seq2seq",

@@ -17,7 +17,7 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=2 causal=true norm=post"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const tag_settings *set = settings;
     return heed__reader_init(self, s, &set->reader, set->reader.classes);
 }

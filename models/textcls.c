@@ -41,21 +41,21 @@ static const heed_model_case cases[] = {
     {"conv", READER_SMALL "encoder=conv kernel=3"},
     {0}};
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const textcls_settings *set = settings;
     textcls *m = self;
     int classes = set->reader.classes;
     m->binary = is(set->head, "binary");
     m->text.last = is(set->pool, "last");
     m->text.first = is(set->pool, "cls");
-    if (m->binary && !heed__model_two_classes(heed_store_ctx(s), classes)) return false;
+    if (m->binary && !heed__model_two_classes(heed_params_ctx(s), classes)) return false;
     if (!heed__reader_init(&m->text, s, &set->reader, m->binary ? 1 : classes)) return false;
     if (set->pooler)
         heed_linear_init(&m->pooler, s, "pooler",
                          (heed_linear_args){.in = m->text.width,
                                             .out = m->text.width,
                                             .init = heed__stack_init_or(&m->text.stack, NULL)});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* (B,width): what the output layer reads. */

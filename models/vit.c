@@ -49,19 +49,19 @@ static heed_tensor *features(const picture_model *base, heed_tape *t, heed_tenso
     return heed__patches_features(&m->encoder, t, x);
 }
 
-static bool init(void *self, heed_store *s, const void *settings) {
+static bool init(void *self, heed_params *s, const void *settings) {
     const vit_settings *set = settings;
     vit *m = self;
     const block_stack *stack = &m->encoder.stack;
-    if (!heed__picture_read(&m->base, heed_store_ctx(s), &set->image) ||
+    if (!heed__picture_read(&m->base, heed_params_ctx(s), &set->image) ||
         !heed__patches_init(&m->encoder, s, &set->patches))
         return false;
     m->base.features = features;
     heed__picture_head(&m->base, s, stack->width, heed__stack_init_or(stack, NULL));
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     return heed__stack_attending(&((const vit *)self)->encoder.stack, HEED_ENCODER, index, out);
 }
 

@@ -9,7 +9,7 @@
 typedef struct {
     heed_ctx *c;
     heed_config *f;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
     void *self;
     const heed_model *model;
@@ -33,7 +33,7 @@ static inline built build_on(int threads, const heed_model *model, const char *p
     built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = threads}), .model = model};
     b.f =
         heed_config_new(b.c, (const heed_option *const[]){model->options, heed_fit_options, NULL});
-    b.s = heed_store_new(b.c);
+    b.s = heed_params_new(b.c);
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, model->size);
     if (preset) heed_preset_apply(b.c, b.f, model, preset);
@@ -58,7 +58,7 @@ static inline void discard(built *b, const char *file, int line) {
 #define DISCARD(b) discard(&(b), __FILE__, __LINE__)
 
 static inline const heed_tensor *param(const built *b, const char *name) {
-    const heed_entry *e = heed_store_find(b->s, name);
+    const heed_param *e = heed_params_find(b->s, name);
     if (!e) test_fail(__FILE__, __LINE__, "no parameter %s", name);
     return e ? e->tensor : NULL;
 }
@@ -75,7 +75,7 @@ static inline double apart(const heed_real *a, const heed_real *b, size_t n) {
 static inline void check_count(const heed_model *model, const char *preset, const char *settings,
                                size_t count) {
     built b = build(model, preset, settings);
-    size_t found = heed_store_params(b.s);
+    size_t found = heed_params_numel(b.s);
     if (found != count)
         test_fail(__FILE__, __LINE__, "%s %s: %zu parameters, expected %zu", model->name,
                   preset ? preset : settings, found, count);
@@ -83,9 +83,9 @@ static inline void check_count(const heed_model *model, const char *preset, cons
 }
 
 /* Biases and gains move off their starts, where differences would be at their least exact. */
-static inline void shake(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *x = heed_store_at(s, i)->tensor;
+static inline void shake(heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_tensor *x = heed_params_at(s, i)->tensor;
         heed_random r = heed_random_at(3, x->name, 0, 0);
         for (size_t j = 0; j < x->size; j++)
             x->x[j] += (heed_real)(0.2 * heed_random_normal(&r, j));

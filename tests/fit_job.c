@@ -8,19 +8,19 @@
 /* ---- a model of two layers that learns XOR of two signs, with noise ---- */
 
 static const heed_option tiny_options[] = {
-    {"hidden", HEED_INT, "16", 1, 64, NULL, "hidden width", "Model"},
-    {"dropout", HEED_REAL, "0", 0, 0.9, NULL, "of the hidden layer", "Model"},
+    {"hidden", HEED_OPTION_INT, "16", 1, 64, NULL, "hidden width", "Model"},
+    {"dropout", HEED_OPTION_REAL, "0", 0, 0.9, NULL, "of the hidden layer", "Model"},
     {0}};
 static const heed_option program_options[] = {
-    {"data", HEED_TEXT, "", 0, 0, NULL, "of the program", "Program"}, {0}};
+    {"data", HEED_OPTION_STRING, "", 0, 0, NULL, "of the program", "Program"}, {0}};
 
-bool tiny_init(void *self, heed_store *s, const void *f) {
+bool tiny_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     int hidden = (int)heed_config_int(f, "hidden");
     heed_linear_init(&m->hidden, s, "hidden", (heed_linear_args){.in = 2, .out = hidden});
-    heed_drop_init(&m->drop, s, "drop", (heed_real)heed_config_real(f, "dropout"));
+    heed_dropout_layer_init(&m->drop, s, "drop", (heed_real)heed_config_real(f, "dropout"));
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = hidden, .out = 2});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 static bool tiny_batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
@@ -56,7 +56,7 @@ static uint64_t tiny_epoch(void *self, const heed_data *data, int rows) {
 static heed_tensor *tiny_loss(void *self, heed_tape *t, const heed_batch *b) {
     tiny *m = self;
     heed_tensor *x = heed_input(t, b->x, 2, (int[]){b->rows, 2});
-    x = heed_drop_apply(&m->drop, t, heed_linear_act(&m->hidden, t, x, HEED_TANH));
+    x = heed_dropout_layer_apply(&m->drop, t, heed_linear_act(&m->hidden, t, x, HEED_TANH));
     m->logits = heed_linear_apply(&m->head, t, x);
     m->loss = heed_xent(t, m->logits, heed_input_ids(t, b->labels, 1, &b->rows), NULL);
     return m->loss;

@@ -6,7 +6,7 @@
 
 typedef struct {
     heed_linear hidden, head;
-    heed_drop drop;
+    heed_dropout_layer drop;
     heed_tensor *logits, *loss;
 } tiny;
 
@@ -24,7 +24,7 @@ typedef struct {
 
 extern const heed_model tiny_model;
 extern const heed_model *const tiny_models[];
-bool tiny_init(void *self, heed_store *s, const void *f);
+bool tiny_init(void *self, heed_params *s, const void *f);
 
 typedef struct {
     heed_ctx *c;

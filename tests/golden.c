@@ -132,9 +132,9 @@ static int parameters_given(const golden *g) {
 }
 
 void golden_fill(const golden *g) {
-    CHECK(heed_store_count(g->s) == parameters_given(g));
-    for (int i = 0; i < heed_store_count(g->s); i++) {
-        const heed_entry *e = heed_store_at(g->s, i);
+    CHECK(heed_params_count(g->s) == parameters_given(g));
+    for (int i = 0; i < heed_params_count(g->s); i++) {
+        const heed_param *e = heed_params_at(g->s, i);
         char key[96];
         snprintf(key, sizeof key, "p.%s", e->name);
         const heed_array *a = find(g, "%s", key);
@@ -183,7 +183,7 @@ static void compare(const golden *g, const char *array, const heed_tensor *t, co
 /* What stands under NAME/x.VALUE: a kept value, a state entry, or the statistics that batch_norm
  * was given. */
 static const heed_tensor *kept(const golden *g, const char *value) {
-    const heed_entry *e = heed_store_find(g->s, value);
+    const heed_param *e = heed_params_find(g->s, value);
     if (e) return e->tensor;
     if (strncmp(g->about, "batch_norm", 10) == 0) return g->in[strcmp(value, "mean") == 0 ? 3 : 4];
     char path[96];
@@ -212,7 +212,7 @@ static void compare_all(const golden *g, const heed_tensor *y, const way *w) {
             const heed_tensor *t = w->probe_grad ? kept(g, array + 2) : NULL;
             if (w->probe_grad) compare(g, array, t, t ? t->g : NULL);
         } else if (w->train && strncmp(array, "g.", 2) == 0) {
-            const heed_entry *e = heed_store_find(g->s, array + 2);
+            const heed_param *e = heed_params_find(g->s, array + 2);
             compare(g, array, e ? e->tensor : NULL, e ? e->tensor->g : NULL);
         } else if (w->train && array[0] == 'g' && array[1] != 'y') {
             const heed_tensor *t = g->in[atoi(array + 1)];
@@ -252,8 +252,8 @@ static void see(golden_seen *seen, const char *op) {
 
 static void run(golden *g, const golden_call *k, const way *w, golden_seen *seen) {
     g->way = w->name;
-    g->s = heed_store_new(g->c);
-    heed_unprobe(g->t);
+    g->s = heed_params_new(g->c);
+    heed_probe_clear(g->t);
     if (w->probe) heed_probe(g->t, "*", w->probe_grad);
     heed_tape_begin(g->t, w->train ? HEED_TRAIN : HEED_EVAL, 0);
     take_inputs(g);
@@ -266,7 +266,7 @@ static void run(golden *g, const golden_call *k, const way *w, golden_seen *seen
         test_fail(__FILE__, __LINE__, "%s (%s): %s", g->name, g->way, heed_ctx_error(g->c));
         heed_clear(g->c);
     }
-    heed_store_free(g->s);
+    heed_params_free(g->s);
 }
 
 /* The case's name from that of its expected value, "NAME/y"; false for other arrays. */

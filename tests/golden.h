@@ -14,7 +14,7 @@ typedef struct {
     const char *about; /* "op key=value key=value" */
     const char *way;   /* for messages: "training", "eval, probed" */
     heed_tape *t;
-    heed_store *s; /* for layers */
+    heed_params *s; /* for layers */
     heed_tensor *in[GOLDEN_INPUTS];
     int inputs; /* given ones, without gaps from the first */
 } golden;

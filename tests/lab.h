@@ -11,13 +11,13 @@ static const double tiny = sizeof(heed_real) == 8 ? 1e-12 : 2e-6;
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
 } lab;
 
 static inline lab lab_open(heed_mode mode) {
     lab l = {.c = heed_open(&(heed_options){.seed = 7, .threads = 1})};
-    l.s = heed_store_new(l.c);
+    l.s = heed_params_new(l.c);
     l.t = heed_tape_new(l.c);
     heed_tape_begin(l.t, mode, 0);
     return l;
@@ -47,9 +47,9 @@ static inline void check_same(const heed_tensor *a, const heed_tensor *b, double
 }
 
 /* Makes every parameter differ from its neutral start, so that a forgotten bias or gain shows. */
-static inline void shake(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *x = heed_store_at(s, i)->tensor;
+static inline void shake(heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_tensor *x = heed_params_at(s, i)->tensor;
         heed_random r = heed_random_at(3, x->name, 0, 0);
         for (size_t j = 0; j < x->size; j++)
             x->x[j] += (heed_real)(0.3 * heed_random_normal(&r, j));

@@ -15,7 +15,7 @@ awk '
 function object(type) {
     if (type ~ /(^| )heed_ctx \*/) return "ctx"
     if (type ~ /(^| )heed_tape \*/) return "tape"
-    if (type ~ /(^| )heed_store \*/) return "store"
+    if (type ~ /(^| )heed_params \*/) return "store"
     if (type ~ /(^| )heed_run \*/) return "run"
     if (type ~ /(^| )heed_config \*/) return "run->config"
     if (type ~ /(^| )heed_tokenizer \*/) return "run->tokenizer"
@@ -76,7 +76,7 @@ cat >"$dir/null.c" <<'C'
 static heed_ctx *ctx;
 static heed_run *run;
 static heed_tape *tape;
-static heed_store *store;
+static heed_params *store;
 static heed_record *record;
 static heed_tensor *tensor, *list[16];
 static const int shape[4] = {2, 3, 1, 1};
@@ -112,8 +112,8 @@ int main(int argc, char **argv) {
     text.c = ctx;
     tape = heed_tape_new(ctx);
     heed_tape_begin(tape, HEED_TRAIN, 0);
-    store = heed_store_new(ctx);
-    tensor = heed_param(store, "w", "normal:1", 2, (int[]){2, 3});
+    store = heed_params_new(ctx);
+    tensor = heed_param_new(store, "w", "normal:1", 2, (int[]){2, 3});
     heed_inspection_text(&inspection, run, "Paris is", 8, NULL);
     record = heed_capture(&inspection, NULL);
     if (!record || !tensor) printf("FAILED objects: %s\n", heed_ctx_error(ctx));

@@ -56,7 +56,7 @@ typedef enum { HEED_ACTIVATIONS(HEED__ENUMERATOR) } heed_act;
 enum { HEED_ACT_COUNT = 0 HEED_ACTIVATIONS(HEED__ONE) };
 
 /* A cell of a recurrent layer. */
-typedef enum { HEED_RNN, HEED_GRU, HEED_LSTM } heed_cell;
+typedef enum { HEED_CELL_TANH, HEED_CELL_GRU, HEED_CELL_LSTM } heed_cell;
 
 /* The kind of attention that a layer computes. */
 typedef enum { HEED_ENCODER, HEED_DECODER, HEED_CROSS } heed_stack;
@@ -70,7 +70,7 @@ typedef struct {
 
 typedef struct heed_ctx heed_ctx;
 typedef struct heed_tensor heed_tensor;
-typedef struct heed_store heed_store;
+typedef struct heed_params heed_params;
 typedef struct heed_tape heed_tape;
 typedef struct heed_node heed_node;
 typedef struct heed_op heed_op;

@@ -7,8 +7,8 @@
 
 HEED_EXPORT_BEGIN
 
-/* Joins lines of captions (opened as HEED_CAPTIONS, and encoded) with their pictures, whose paths
- * are relative to the folder of the file that names them. A picture may have any number of
+/* Joins lines of captions (opened as HEED_TARGET_CAPTIONS, and encoded) with their pictures, whose
+ * paths are relative to the folder of the file that names them. A picture may have any number of
  * captions, which are all in one part. Of a, labels, no_test and val_split do not apply. Pictures
  * that cannot be read are skipped with their captions, and counted; a part without any other is an
  * error. Mirroring (augment.flip) is refused where captions name a side, as left or right (sided of

@@ -38,12 +38,12 @@ typedef struct {
     bool keep;         /* heed_corpus_keep may write to a run */
 } heed_corpus_args;
 /* Reads the text file at path as tokens of k, which must outlive the corpus. Owned by c;
- * heed_corpus_free frees it before. NULL on error: HEED_USAGE for args out of range and for a
+ * heed_corpus_close frees it before. NULL on error: HEED_USAGE for args out of range and for a
  * tokenizer without the special tokens that they need; HEED_DATA as for heed_text_read, and for a
  * text that is too short. */
 heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
                               heed_corpus_args a);
-void heed_corpus_free(heed_corpus *k);
+void heed_corpus_close(heed_corpus *k);
 
 typedef struct { /* training part; val_: validation part, 0 if there is none */
     size_t tokens, val_tokens, bytes, val_bytes;

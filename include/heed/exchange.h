@@ -24,28 +24,28 @@ typedef struct {
     const char *rows;     /* a parameter whose number of rows is the value; an export writes it */
     int dim;              /* or its size in this dimension */
     bool repeats;         /* an earlier row gives the setting: the key is written, but not read */
-} heed_published_key;
+} heed_hf_key;
 
 /* How a tensor's values are stored. */
 typedef enum {
-    HEED_PUBLISHED_SAME,
-    HEED_PUBLISHED_TRANSPOSED, /* (in,out) */
-    HEED_PUBLISHED_LEADING,    /* (1,rows,columns) */
-    HEED_PUBLISHED_PAIRED, /* of queries and keys, the two columns of a head that rotary positions
-                              turn together are neighbours; here they are halves apart */
-    HEED_PUBLISHED_COPY    /* a copy of a tied tensor: an export does not store it, and an import
-                          requires it to be equal. If the model has a parameter for one of
-                          these copies, nothing is tied, and the other tensors are used */
-} heed_published_form;
+    HEED_HF_SAME,
+    HEED_HF_TRANSPOSED, /* (in,out) */
+    HEED_HF_LEADING,    /* (1,rows,columns) */
+    HEED_HF_PAIRED,     /* of queries and keys, the two columns of a head that rotary positions
+                                  turn together are neighbours; here they are halves apart */
+    HEED_HF_COPY        /* a copy of a tied tensor: an export does not store it, and an import
+                              requires it to be equal. If the model has a parameter for one of
+                              these copies, nothing is tied, and the other tensors are used */
+} heed_hf_form;
 typedef struct {
     const char *name;      /* the parameter: "encoder.#.attn.qkv.weight", where # is any number */
     const char *published; /* its tensor: "encoder.layer.#.output.dense.weight". Several, with
                           spaces between, are the named ranges of the parameter's rows */
-    heed_published_form form;
-} heed_published_tensor;
+    heed_hf_form form;
+} heed_hf_tensor;
 
 /* A published architecture, which a model is with certain settings. A list ends with {0}. */
-typedef struct heed_published {
+typedef struct heed_hf_map {
     const char *type;           /* model_type of config.json: "bert" */
     const char *architectures;  /* classes, with spaces between; an export names the first */
     const char *settings;       /* required settings: "norm=post embed-norm=true" */
@@ -61,9 +61,9 @@ typedef struct heed_published {
     const char *angles; /* a tensor of the sines and cosines of rotary positions, which an export
                            computes; or NULL */
     const char *more;   /* keys that an export adds, as JSON; or NULL */
-    const heed_published_key *keys;       /* ended by {0} */
-    const heed_published_tensor *tensors; /* ended by {0} */
-} heed_published;
+    const heed_hf_key *keys;       /* ended by {0} */
+    const heed_hf_tensor *tensors; /* ended by {0} */
+} heed_hf_map;
 
 /* ---- import and export ---- */
 

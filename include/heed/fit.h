@@ -26,7 +26,7 @@ typedef struct {
 } heed_memory;
 /* The memory of a training run of s with optimizer o and tape t. Call it after heed_backward on t
  * and before the next heed_tape_begin. before: heed_memory_resident() before s was made. */
-heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before);
+heed_memory heed_memory_of(const heed_params *s, heed_optim *o, const heed_tape *t, size_t before);
 /* The resident memory of the process now, in bytes; its peak if that is not known; 0 if neither is
  * known. */
 size_t heed_memory_resident(void);
@@ -36,7 +36,7 @@ size_t heed_memory_resident(void);
 extern const heed_option heed_fit_options[];
 
 typedef struct heed_run heed_run;
-typedef struct heed_start heed_start;
+typedef struct heed_transfer heed_transfer;
 
 typedef enum {
     HEED_FIT_START, /* once, when params, memory and steps are known */
@@ -60,10 +60,10 @@ typedef struct {
     double seconds, seconds_left; /* since the start or the resume; to the end */
     size_t params, bytes;         /* START: numbers of parameters; memory.total - memory.before */
     uint64_t epoch_batches;
-    const heed_store *store;
+    const heed_params *store;
     void *self; /* the model's struct, to sample from: in eval mode, on a separate tape */
-    const heed_start *start;   /* START: what was copied from a run's weights; NULL: nothing */
-    const heed_memory *memory; /* START, and of heed_train_report: what the training needs */
+    const heed_transfer *start; /* START: what was copied from a run's weights; NULL: nothing */
+    const heed_memory *memory;  /* START, and of heed_train_report: what the training needs */
     const char *note;
 } heed_report;
 
@@ -144,7 +144,7 @@ typedef struct heed_training heed_training;
 /* Prepares a training: opens the data by the kind that the model reads, chooses (heed_model.choose)
  * and completes the settings by what is found there, trains or opens a tokenizer, and tries model
  * and data on one batch before anything is written. If the setting `from` names a run, its weights,
- * settings and tokenizer are taken first (heed_start_settings). The seed is the context's.
+ * settings and tokenizer are taken first (heed_transfer_settings). The seed is the context's.
  *
  * The run directory, if there is one, contains
  *     config.conf            all settings, with the length in steps: read back, they give this run
@@ -219,7 +219,7 @@ struct heed_run {
     const char *dir; /* as given to heed_run_open or heed_import; "" after heed_run_new */
     const heed_model *model;
     heed_config *config;
-    heed_store *store;
+    heed_params *store;
     heed_tape *tape;
     heed_tokenizer *tokenizer; /* NULL for models without text */
     heed_tokenizer *source;    /* for the source side; NULL: it has no separate one */
@@ -235,7 +235,7 @@ struct heed_run {
  * or, with force, a run, which training then replaces. Else false with HEED_USAGE. A run is a
  * folder with config.conf and weights, a checkpoint, or the lock of a training run. Training
  * checks this itself; call it to check before reading data. */
-bool heed_run_vacant(heed_ctx *c, const char *dir, bool force);
+bool heed_run_path_is_free(heed_ctx *c, const char *dir, bool force);
 
 /* Restores the run at dir if a training run that was replacing it (force) died before its first
  * checkpoint, and then fails with an error that says so, because settings read so far may be those
@@ -250,11 +250,11 @@ bool heed_run_resumable(heed_ctx *c, const char *dir);
 
 /* Whether path is a file of the run at dir, or in a folder of it such as last/. A new run replaces
  * these files; nothing else should write them. */
-bool heed_run_owns(heed_ctx *c, const char *dir, const char *path);
+bool heed_run_path_is_inside(heed_ctx *c, const char *dir, const char *path);
 
 /* Checks that a run at dir, existing or not, is outside the folder of pictures, where it would
  * later be read as a class. False with an error if it is inside. */
-bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder);
+bool heed_run_path_is_outside(heed_ctx *c, const char *dir, const char *folder);
 
 /* Reads the run at dir, whose model must be one of the models (ended by NULL). which: "best" (or
  * NULL), "last". Owned by c; heed_run_close frees it before. NULL on error: HEED_USAGE for another
@@ -284,24 +284,24 @@ heed_reader heed_run_reader(const heed_run *r);
 
 /* What happened to a parameter or a state of the new model. */
 typedef enum {
-    HEED_START_TAKEN,   /* copied from the run */
-    HEED_START_MATCHED, /* `rows` of its rows are those of the same tokens, positions or classes in
-                           the run; the others are new */
-    HEED_START_RESIZED, /* positions on a grid of another size are interpolated */
-    HEED_START_NEW,     /* the run has none of this name: it is new */
-    HEED_START_UNFIT,   /* the run's has another shape, or its rows belong to something else, such
-                           as other classes: it is new */
-    HEED_START_UNUSED   /* only the run has it */
-} heed_start_how;
+    HEED_TRANSFER_TAKEN,   /* copied from the run */
+    HEED_TRANSFER_MATCHED, /* `rows` of its rows are those of the same tokens, positions or classes
+                           in the run; the others are new */
+    HEED_TRANSFER_RESIZED, /* positions on a grid of another size are interpolated */
+    HEED_TRANSFER_NEW,     /* the run has none of this name: it is new */
+    HEED_TRANSFER_UNFIT, /* the run's has another shape, or its rows belong to something else, such
+                         as other classes: it is new */
+    HEED_TRANSFER_UNUSED /* only the run has it */
+} heed_transfer_how;
 typedef struct {
     const char *name;
-    heed_start_how how;
+    heed_transfer_how how;
     int rows;                     /* MATCHED: rows copied from the run */
     const heed_tensor *to, *from; /* of the new model, and of the run; NULL: absent */
-} heed_start_entry;
-struct heed_start {
+} heed_transfer_entry;
+struct heed_transfer {
     const heed_run *run;
-    heed_start_entry *entries; /* in the order of the new store, then those of the run only */
+    heed_transfer_entry *entries; /* in the order of the new store, then those of the run only */
     int count;
     size_t capacity;
 };
@@ -316,11 +316,11 @@ typedef struct {
  * how rows are matched: tokens by their text, positions by number, classes by name if both have the
  * same ones in any order. Positions on a grid of another size are interpolated bilinearly
  * (Dosovitskiy et al. 2021, sec. 3.2). All other values keep their initial values. out lists what
- * happened to each entry; free it with heed_start_free, before the run. HEED_USAGE if no parameter
- * could be copied. */
-bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run *run,
-                     heed_start *out);
-void heed_start_free(heed_start *start);
+ * happened to each entry; free it with heed_transfer_close, before the run. HEED_USAGE if no
+ * parameter could be copied. */
+bool heed_transfer_take(heed_params *s, const heed_row_names *names, const heed_run *run,
+                        heed_transfer *out);
+void heed_transfer_close(heed_transfer *start);
 
 /* Prepares the settings f of a training run of m that starts from a run. Settings of the model that
  * both have and that were not given (their rank is HEED_FROM_DEFAULT) get the run's values; so do
@@ -328,13 +328,13 @@ void heed_start_free(heed_start *start);
  * data: its `extend` is set if the tokenizer is the run's. said: gets the settings that changed, as
  * "width = 64, layers = 2"; or NULL. HEED_USAGE if the run reads or predicts another kind of data.
  */
-bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *run,
-                         heed_data_args *how, heed_text *said);
+bool heed_transfer_settings(heed_config *f, const heed_model *m, const heed_run *run,
+                            heed_data_args *how, heed_text *said);
 
 /* Opens the best weights of a run to start from. Fails if the run is being trained, or if `out`,
  * the run to be made (or NULL), is the same one. */
-heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
-                          const char *out);
+heed_run *heed_transfer_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                             const char *out);
 
 /* Loss and metrics over the evaluation batches of data, in order. On an error, see the tape's
  * context: the sums are then incomplete. */

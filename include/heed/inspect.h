@@ -83,7 +83,8 @@ const char *heed_class_label(const heed_run *r, int class_index, char number[16]
 
 /* Returns the attention layers of a run as blocks without arrays, in the model's order; their
  * queries and keys are axes of an inspection of the run. Free with free(). A layer of fixed weights
- * (heed_attending's `fixed`) does not count. NULL, with HEED_USAGE, if there is no attention. */
+ * (heed_attention_info's `fixed`) does not count. NULL, with HEED_USAGE, if there is no attention.
+ */
 heed_record_block *heed_attention_layers(const heed_run *r, int *count);
 
 /* What a record keeps. Zeros: everything. Layers, within each stack, and heads count from 0. */
@@ -104,9 +105,9 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *arg
  * layer: one of heed_attention_layers, whose `qkv.weight`, or `q.weight` and `kv.weight` for cross
  * attention, is stacked as in heed_mha. head: from 0. *difference, or NULL: the largest difference
  * between the lesson's attention weights and the model's; 1e-3 or more is an error. Call
- * heed_lesson_free in any case. */
-bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *layer, int head,
-                         heed_lesson *out, double *difference);
+ * heed_attention_trace_free in any case. */
+bool heed_attention_trace_of_head(const heed_inspection *s, const heed_record_block *layer,
+                                  int head, heed_attention_trace *out, double *difference);
 
 /* ---- attention rollout ---- */
 
@@ -163,7 +164,7 @@ typedef struct {
  * and target are one sequence, in which the encoder's layers mix the source, the decoder's
  * self-attention mixes the target, and the cross layers connect them: "gradient" is the part over
  * the source, "gradient, target" the part over the decoder's input. This changes the gradients of
- * some parameters: do not call it between heed_backward and heed_step of a training run. */
+ * some parameters: do not call it between heed_backward and heed_optim_step of a training run. */
 bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
                        heed_record *record);
 
@@ -358,10 +359,10 @@ bool heed_snapshots_list(heed_ctx *c, const char *run, int item, heed_snapshot_f
 
 /* Finds layer `layer`, from 0, among those that attend from the target to the source, including the
  * weights of a fixed context. Returns false if the run has no such layer. */
-bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out);
+bool heed_cross_layer(const heed_run *r, int layer, heed_attention_info *out);
 /* Passes a pair through its model and returns the weights (1,h,T,S) or (1,T,S) of such a layer: a
  * row for each token of the target. They are valid until the next pass on the run's tape; then call
- * heed_unprobe. NULL on error. */
+ * heed_probe_clear. NULL on error. */
 const heed_tensor *heed_alignment(const heed_inspection *s, int layer);
 
 /* The tokens of the source at which a token of the target should look. */

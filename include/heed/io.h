@@ -3,7 +3,7 @@
 #ifndef HEED_IO_H
 #define HEED_IO_H
 
-#include <heed/store.h>
+#include <heed/params.h>
 #include <heed/text.h>
 
 HEED_EXPORT_BEGIN
@@ -12,14 +12,14 @@ HEED_EXPORT_BEGIN
 /* Writes all entries of s atomically: to a temporary file beside path, which is fsynced and
  * renamed. The bytes equal those of the reference writer, and equal stores give equal files. meta:
  * alternating keys and values, ended by NULL; or NULL. "format" is "pt" unless given. */
-bool heed_save(const heed_store *s, const char *path);
-bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta);
+bool heed_save(const heed_params *s, const char *path);
+bool heed_save_meta(const heed_params *s, const char *path, const char *const *meta);
 /* Fills all entries of s by name, from F32, F64, F16 or BF16. A missing name, an extra name or a
  * different shape is an error that names it and leaves s unchanged; a file that cannot be read to
  * its end leaves some entries filled. */
-bool heed_load(heed_store *s, const char *path);
+bool heed_load(heed_params *s, const char *path);
 /* The same, from the bytes of such a file: weights that are part of the program. */
-bool heed_load_bytes(heed_store *s, const void *bytes, size_t n);
+bool heed_load_bytes(heed_params *s, const void *bytes, size_t n);
 
 typedef struct {
     const char *name;
@@ -41,7 +41,12 @@ const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *n
 const char *heed_safetensors_meta(const heed_safetensors *f, const char *key); /* NULL if absent */
 
 /* ---- settings ---- */
-typedef enum { HEED_INT, HEED_REAL, HEED_BOOL, HEED_TEXT } heed_option_kind;
+typedef enum {
+    HEED_OPTION_INT,
+    HEED_OPTION_REAL,
+    HEED_OPTION_BOOL,
+    HEED_OPTION_STRING
+} heed_option_kind;
 /* A row defines a flag, its config key, allowed values, help and default. A table ends with {0}. */
 typedef struct heed_option {
     const char *name; /* "key-width": --key-width, and key-width = in a file */
@@ -94,17 +99,17 @@ typedef struct heed_option {
 #ifdef __cplusplus
 #define HEED_KIND(type, member) .kind = heed__kind((decltype(((type *)0)->member) *)0)
 extern "C++" {
-constexpr heed_option_kind heed__kind(const int64_t *) { return HEED_INT; }
-constexpr heed_option_kind heed__kind(const int *) { return HEED_INT; }
-constexpr heed_option_kind heed__kind(const double *) { return HEED_REAL; }
-constexpr heed_option_kind heed__kind(const float *) { return HEED_REAL; }
-constexpr heed_option_kind heed__kind(const bool *) { return HEED_BOOL; }
-constexpr heed_option_kind heed__kind(const char *const *) { return HEED_TEXT; }
+constexpr heed_option_kind heed__kind(const int64_t *) { return HEED_OPTION_INT; }
+constexpr heed_option_kind heed__kind(const int *) { return HEED_OPTION_INT; }
+constexpr heed_option_kind heed__kind(const double *) { return HEED_OPTION_REAL; }
+constexpr heed_option_kind heed__kind(const float *) { return HEED_OPTION_REAL; }
+constexpr heed_option_kind heed__kind(const bool *) { return HEED_OPTION_BOOL; }
+constexpr heed_option_kind heed__kind(const char *const *) { return HEED_OPTION_STRING; }
 }
 #else
 #define HEED_KIND(type, member)                                                                    \
-    .kind = _Generic(((type *)0)->member, int64_t: HEED_INT, int: HEED_INT, double: HEED_REAL,     \
-                     float: HEED_REAL, bool: HEED_BOOL, const char *: HEED_TEXT)
+    .kind = _Generic(((type *)0)->member, int64_t: HEED_OPTION_INT, int: HEED_OPTION_INT, double: HEED_OPTION_REAL,     \
+                     float: HEED_OPTION_REAL, bool: HEED_OPTION_BOOL, const char *: HEED_OPTION_STRING)
 #endif
 
 /* The first row of a table, and of the tables in it, that defines the setting; NULL: none does. */

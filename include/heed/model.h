@@ -37,7 +37,7 @@ typedef struct {
     bool additive;          /* scores are align' tanh(q + k), not a product. Bahdanau et al. 2015 */
     bool fixed;             /* not attention: the fixed weights that form a single context */
     const heed_real *align; /* (heads, key) of the additive form; else NULL */
-} heed_attending;
+} heed_attention_info;
 
 /* The patches of a picture among the positions of attention. */
 typedef struct {
@@ -124,7 +124,7 @@ typedef struct {
     /* Creates the parameters in s as the settings say: set is the bound struct, valid until init
      * returns. `vocab` is the tokenizer's actual size. The model is refused by false or by an error
      * in s's context. */
-    bool (*init)(void *self, heed_store *s, const void *set);
+    bool (*init)(void *self, heed_params *s, const void *set);
     /* Makes the batch at `at`. If these three are NULL, those of the kind of data are used. data:
      * that of heed_train_args. */
     bool (*batch)(void *self, const heed_data *data, heed_batch_at at, heed_batch *out);
@@ -137,7 +137,7 @@ typedef struct {
     void (*metrics)(void *self, const heed_batch *b, heed_score *score);
     /* Describes attention layer `index`, from 0; those of a stack are adjacent. False after the
      * last. NULL: none. */
-    bool (*attending)(const void *self, int index, heed_attending *out);
+    bool (*attending)(const void *self, int index, heed_attention_info *out);
     /* For ablation of layers whose values are not rows of the parameter PATH.qkv, or PATH.kv for
      * cross attention (see heed_mha_rows): while on, their attention weighs all keys equally. NULL:
      * there are none. Heads that share values have columns of PATH.out. */
@@ -155,7 +155,7 @@ typedef struct {
     /* What the model makes of each input as (B,k): a classifier's features, an auto-encoder's code.
      * NULL: there is no such layer. */
     heed_tensor *(*code)(const void *self, heed_tape *t, const heed_model_input *in);
-    const struct heed_published *published; /* how others publish it: exchange.h; or NULL */
+    const struct heed_hf_map *published; /* how others publish it: exchange.h; or NULL */
 } heed_model;
 
 /* m->data; heed_own_numbers if that or m is NULL. */
@@ -163,7 +163,7 @@ const heed_data_kind *heed_model_data(const heed_model *m);
 /* Creates the parameters of m in s by its init and, if f has the setting `lora` above 0, adapters
  * of that rank at the weights that `lora-targets` names. self: m->size bytes of zeros. False with
  * an error if the model refuses its settings, or a target matches nothing. */
-bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f);
+bool heed_model_init(const heed_model *m, void *self, heed_params *s, const heed_config *f);
 /* The model's batch, or that of its kind of data; the same of how many there are. */
 bool heed_model_batch(const heed_model *m, void *self, const heed_data *data, heed_batch_at at,
                       heed_batch *out);

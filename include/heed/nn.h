@@ -3,8 +3,8 @@
  * hidden state. A field that is NULL after init means that this part is absent.
  *
  * Parameters belong to the store; the structs own nothing. `name` is the layer's name in the open
- * scope, as in heed_param; the struct keeps a pointer to the full name, which lives as long as the
- * store. Errors (a size below 1, a name that exists, no memory) are those of the context. */
+ * scope, as in heed_param_new; the struct keeps a pointer to the full name, which lives as long as
+ * the store. Errors (a size below 1, a name that exists, no memory) are those of the context. */
 #ifndef HEED_NN_H
 #define HEED_NN_H
 
@@ -23,7 +23,7 @@ typedef struct {
     const char *init; /* of the weight; NULL: "kaiming" for weight and bias, as in PyTorch; else the
                          bias is initialised to zero */
 } heed_linear_args;
-void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a);
+void heed_linear_init(heed_linear *l, heed_params *s, const char *name, heed_linear_args a);
 heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x);
 /* The same with an activation: act(x W' + b). */
 heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act);
@@ -46,7 +46,7 @@ typedef struct {
     heed_tensor *gain, *bias; /* stored as weight, bias (width) */
 } heed_norm;
 /* x (...,width) -> (...,width): heed_layer_norm or heed_rms_norm */
-void heed_norm_init(heed_norm *l, heed_store *s, const char *name, heed_norm_args a);
+void heed_norm_init(heed_norm *l, heed_params *s, const char *name, heed_norm_args a);
 heed_tensor *heed_norm_apply(const heed_norm *l, heed_tape *t, heed_tensor *x);
 
 /* Batch norm over all but the last dim: heed_batch_norm with eps = 1e-5 and momentum = 0.1.
@@ -56,16 +56,16 @@ typedef struct {
     heed_tensor *gain, *bias, *mean, *var;
     heed_real eps, momentum;
 } heed_batchnorm;
-void heed_batchnorm_init(heed_batchnorm *l, heed_store *s, const char *name, int width);
+void heed_batchnorm_init(heed_batchnorm *l, heed_params *s, const char *name, int width);
 heed_tensor *heed_batchnorm_apply(const heed_batchnorm *l, heed_tape *t, heed_tensor *x);
 
 /* Dropout with a name, from which its random numbers are drawn: heed_dropout. p in [0, 1). */
 typedef struct {
     const char *name;
     heed_real p;
-} heed_drop;
-void heed_drop_init(heed_drop *l, heed_store *s, const char *name, heed_real p);
-heed_tensor *heed_drop_apply(const heed_drop *l, heed_tape *t, heed_tensor *x);
+} heed_dropout_layer;
+void heed_dropout_layer_init(heed_dropout_layer *l, heed_params *s, const char *name, heed_real p);
+heed_tensor *heed_dropout_layer_apply(const heed_dropout_layer *l, heed_tape *t, heed_tensor *x);
 
 /* Convolution, heed_conv2d and its variants. 2-d: x (B,H,W,in) -> (B,H',W',out); 1-d: x (B,T,in) ->
  * (B,T',out). */
@@ -81,7 +81,7 @@ typedef struct {
     heed_conv_layer_args args;
     heed_tensor *w, *b; /* (out, in/groups, [kh,] kw) or, transposed, (in, out/groups, ..) */
 } heed_conv;
-void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a);
+void heed_conv_init(heed_conv *l, heed_params *s, const char *name, heed_conv_layer_args a);
 heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
 /* Residual block of a CNN: relu(x' + norm2(conv2(relu(norm1(conv1(x)))))), 3x3 kernels, dropout
@@ -97,15 +97,15 @@ typedef struct {
     heed_conv_block_args args;
     heed_conv conv1, conv2, short_conv;
     heed_batchnorm norm1, norm2, short_norm;
-    heed_drop drop;
+    heed_dropout_layer drop;
 } heed_conv_block;
-void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
+void heed_conv_block_init(heed_conv_block *l, heed_params *s, const char *name,
                           heed_conv_block_args a);
 heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x);
 
 /* Patches as tokens: a convolution of stride and size p. x (B,H,W,C) -> (B, H/p W/p, d). For one
  * patch: z = W patch + b, where patch has p p C elements. Dosovitskiy et al. 2021, eq. 1. */
-void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
+void heed_patch_embed_init(heed_conv *l, heed_params *s, const char *name, int channels, int patch,
                            int width, const char *init);
 heed_tensor *heed_patch_embed_apply(const heed_conv *l, heed_tape *t, heed_tensor *x);
 
@@ -123,7 +123,7 @@ typedef struct {
     heed_tensor *table; /* (len,d): trained, or NULL */
     int len, width;
 } heed_position;
-void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
+void heed_position_init(heed_position *l, heed_params *s, const char *name, heed_position_kind kind,
                         int len, int width);
 /* x (B,T,d) + rows [from, from+T) of the table; HEED_USAGE beyond len, except for
  * HEED_SINUSOIDAL, which is defined at every position. HEED_NO_POSITIONS: x itself. */
@@ -162,7 +162,7 @@ typedef struct {
     heed_mha_args args;        /* with default sizes instead of zeros */
     heed_linear qkv, q, kv, out;
 } heed_mha;
-void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a);
+void heed_mha_init(heed_mha *l, heed_params *s, const char *name, heed_mha_args a);
 /* The rows of a stacked projection, weight and bias, that compute the queries, keys or values of
  * one head (queries' heads for all three: heads that share keys have the same rows), or of all
  * heads if head is -1. They are rows of qkv, or, if cross, of q for queries and of kv for the rest.
@@ -204,7 +204,7 @@ typedef struct {
     bool no_bias;
     const char *init, *out_init;
 } heed_ff_args;
-void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a);
+void heed_ff_init(heed_ff *l, heed_params *s, const char *name, heed_ff_args a);
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x);
 
 /* Encoder block (GPT's when attn.causal), or, if cross.heads is set, decoder block: causal
@@ -225,9 +225,9 @@ typedef struct {
     heed_mha attn, cross;
     heed_ff mlp;
     heed_norm norm[3];
-    heed_drop drop[3];
+    heed_dropout_layer drop[3];
 } heed_block;
-void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a);
+void heed_block_init(heed_block *l, heed_params *s, const char *name, heed_block_args a);
 /* What a block reads besides x (B,T,d). Each may be absent. */
 typedef struct {
     heed_tensor *pad;                 /* (B,T) index */
@@ -244,9 +244,9 @@ heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
 /* y = apply(self, t, in) for up to four inputs, of which the first is required. The intermediate
  * values are not kept: backward computes them again. This gives the same bits, saves memory and
  * takes the time of one more forward pass. Dropout draws the same masks again; its ops must be
- * named (heed_at) to have the same bits as without heed_recompute. Values inside are not probed.
- * self must be valid until after backward. apply must not call heed_recompute, and must not update
- * a state such as running statistics. Chen et al. 2016, sec. 3. */
+ * named (heed_name_scope) to have the same bits as without heed_recompute. Values inside are not
+ * probed. self must be valid until after backward. apply must not call heed_recompute, and must not
+ * update a state such as running statistics. Chen et al. 2016, sec. 3. */
 enum { HEED_RECOMPUTE = 4 };
 typedef heed_tensor *(*heed_recomputed)(const void *self, heed_tape *t,
                                         heed_tensor *const in[HEED_RECOMPUTE]);
@@ -260,7 +260,7 @@ enum { HEED_RNN_LAYERS = 16 };
 typedef struct {
     int in, width;
     heed_cell cell;
-    heed_act act;       /* of HEED_RNN, as in heed_recurrent */
+    heed_act act;       /* of HEED_CELL_TANH, as in heed_recurrent */
     int layers;         /* 0: 1 */
     bool bidirectional; /* concatenates the outputs of both directions: 2 width */
     bool one_bias;
@@ -274,9 +274,9 @@ typedef struct {
     const char *name;
     heed_rnn_args args;
     heed_rnn_part part[2 * HEED_RNN_LAYERS]; /* by layer; both directions of a layer adjacent */
-    heed_drop drop[HEED_RNN_LAYERS];
+    heed_dropout_layer drop[HEED_RNN_LAYERS];
 } heed_rnn;
-void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a);
+void heed_rnn_init(heed_rnn *l, heed_params *s, const char *name, heed_rnn_args a);
 /* x (B,T,in), pad (B,T) index or NULL -> (B,T,width or 2 width), the last layer's h. first and last
  * are NULL or arrays of layers x directions states (B,S), as in heed_recurrent: those before the
  * first step (NULL: zeros) and after the last one. */
@@ -303,36 +303,39 @@ typedef struct {
     bool has_beta;
     heed_real beta; /* multiplies e instead of the default 1 or 1/sqrt(d_k) */
     const char *init;
-} heed_attend_args;
+} heed_attention_layer_args;
 typedef struct {
     const char *name;
-    heed_attend_args args;
+    heed_attention_layer_args args;
     heed_linear q, k, v; /* W_q and W_k if key is set, W_v if value is */
     heed_linear w, u;    /* additive: W without bias, U with bias; general: w */
     heed_linear score;   /* additive: v, as weight (1, inner) */
-} heed_attend;
-void heed_attend_init(heed_attend *l, heed_store *s, const char *name, heed_attend_args a);
+} heed_attention_layer;
+void heed_attention_layer_init(heed_attention_layer *l, heed_params *s, const char *name,
+                               heed_attention_layer_args a);
 /* The part that does not depend on the query, computed once for many steps of a decoder. */
 typedef struct {
     heed_tensor *keys, *values; /* (B,S,..) */
     heed_tensor *mask;          /* (B,1,S) or NULL */
 } heed_attention_kv;
 /* inputs (B,S,d), pad (B,S) index or NULL */
-heed_attention_kv heed_attend_kv(const heed_attend *l, heed_tape *t, heed_tensor *inputs,
-                                 heed_tensor *pad);
+heed_attention_kv heed_attention_layer_kv(const heed_attention_layer *l, heed_tape *t,
+                                          heed_tensor *inputs, heed_tensor *pad);
 typedef struct {
     heed_tensor *q, *scores, *weights; /* (B,Tq,e), for the additive form W q; (B,Tq,S), scores
                                           before the mask */
     heed_tensor *context;              /* (B,Tq,d) */
 } heed_attended;
-/* probed: keeps q, scores and weights for probes under the layer's name, as heed_attend_kv does k
- * and v as they are compared and summed. A decoder of many steps passes false, and those of all its
- * steps to heed_attend_note, which keeps them concatenated along the queries, without gradients; of
- * more than HEED_ATTEND_STEPS steps nothing is kept. */
-heed_attended heed_attend_apply(const heed_attend *l, heed_tape *t, heed_tensor *query,
-                                const heed_attention_kv *m, bool probed);
+/* probed: keeps q, scores and weights for probes under the layer's name, as heed_attention_layer_kv
+ * does k and v as they are compared and summed. A decoder of many steps passes false, and those of
+ * all its steps to heed_attention_layer_note, which keeps them concatenated along the queries,
+ * without gradients; of more than HEED_ATTEND_STEPS steps nothing is kept. */
+heed_attended heed_attention_layer_apply(const heed_attention_layer *l, heed_tape *t,
+                                         heed_tensor *query, const heed_attention_kv *m,
+                                         bool probed);
 enum { HEED_ATTEND_STEPS = 4096 };
-void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_attended *a);
+void heed_attention_layer_note(const heed_attention_layer *l, heed_tape *t, int steps,
+                               const heed_attended *a);
 
 /* ---- LoRA ---- */
 
@@ -345,10 +348,10 @@ void heed_attend_note(const heed_attend *l, heed_tape *t, int steps, const heed_
  * -1 with an error for a parameter of fewer than 2 dims, or with fewer rows or columns than r, or
  * if alpha is not finite. Hu et al. 2022, sec. 4.1.
  */
-int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha);
+int heed_lora_add(heed_params *s, const char *pattern, int rank, heed_real alpha);
 /* Replaces each adapted weight by W + alpha / r B A, to the same bits that ops read before, and
  * removes the entries of the adapters. There must be no optimizer of s. */
-bool heed_lora_merge(heed_store *s);
+bool heed_lora_merge(heed_params *s);
 
 /* ---- the gradient check of layers ---- */
 
@@ -358,7 +361,7 @@ enum { HEED_CASE_ROWS = 2, HEED_CASE_LEN = 3, HEED_CASE_WIDTH = 8 };
 typedef struct {
     const char *name;
     size_t size; /* bytes of self, zeroed before init */
-    void (*init)(void *self, heed_store *s, const void *args); /* creates the parameters */
+    void (*init)(void *self, heed_params *s, const void *args); /* creates the parameters */
     /* x (2,3,8) -> any shape */
     heed_tensor *(*apply)(const void *self, heed_tape *t, heed_tensor *x);
     const void *args; /* passed to init */

@@ -31,8 +31,9 @@ struct heed_op {
     const char *name;
     const char *inputs; /* a letter for each: r reals, i indices, x either, followed by ? if it may
                            be NULL; "r*": a list, passed to heed_push_list */
-    bool (*infer)(heed_node *n);    /* checks shapes and creates the output with heed_out; returns
-                                       heed_wrong(...) on bad shapes. NULL: the shape of input 0 */
+    bool (*infer)(
+        heed_node *n); /* checks shapes and creates the output with heed_op_output; returns
+                          heed_op_error(...) on bad shapes. NULL: the shape of input 0 */
     void (*forward)(heed_node *n);  /* NULL if there is nothing to compute (views) */
     void (*backward)(heed_node *n); /* adds to the arrays that heed_grad returns, and leaves y->g
                                        as it is; NULL: recording the op in training is an error */
@@ -45,14 +46,14 @@ struct heed_node {
     heed_tape *tape;
     heed_ctx *ctx;
     const heed_kernels *k; /* the library's kernels; opaque outside it */
-    const char *name;      /* the layer's name from heed_at, else the op's */
-    bool named;            /* name comes from heed_at */
+    const char *name;      /* the layer's name from heed_name_scope, else the op's */
+    bool named;            /* name comes from heed_name_scope */
     int index;             /* its position among the nodes of this step */
     heed_tensor **in;
     int inputs;
     heed_tensor *y;       /* output */
     const void *args;     /* the tape's copy of the op's arguments, NULL if none */
-    heed_tensor *kept[8]; /* named values, in the order of heed_keep; also for backward */
+    heed_tensor *kept[8]; /* named values, in the order of heed_op_save; also for backward */
     const char *kept_name[8];
     int kept_count;
     void *scratch;  /* private to the op, kept from forward to backward */
@@ -71,14 +72,15 @@ heed_tensor *heed_push(heed_tape *t, const heed_op *op, const void *args, ...);
 heed_tensor *heed_push_list(heed_tape *t, const heed_op *op, const void *args, int count,
                             heed_tensor *const *in);
 
-/* In infer: create the output. heed_out_like copies the shape of input i; heed_out_view shares the
- * memory of input i from offset. Each returns false when out of memory or the size overflows. */
-bool heed_out(heed_node *n, int dims, const int *shape);
-bool heed_out_like(heed_node *n, int i);
-bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape);
+/* In infer: create the output. heed_op_output_like copies the shape of input i; heed_op_output_view
+ * shares the memory of input i from offset. Each returns false when out of memory or the size
+ * overflows. */
+bool heed_op_output(heed_node *n, int dims, const int *shape);
+bool heed_op_output_like(heed_node *n, int i);
+bool heed_op_output_view(heed_node *n, int i, size_t offset, int dims, const int *shape);
 
 /* In infer: records the error "op at NAME: MESSAGE" and returns false. See heed_shape_text. */
-bool heed_wrong(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3);
+bool heed_op_error(heed_node *n, const char *format, ...) HEED_PRINTF(2, 3);
 
 /* In backward: the array to which the gradient of input i is added; NULL if it is not wanted. */
 heed_real *heed_grad(heed_node *n, int i);
@@ -88,9 +90,9 @@ heed_real *heed_grad_into(heed_node *n, int i, bool *add);
 
 /* In infer or forward: creates a value that is kept under name for backward and for probes. The
  * memory lasts as long as the step and is not zeroed. */
-heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape);
+heed_tensor *heed_op_save(heed_node *n, const char *name, int dims, const int *shape);
 /* True if a probe requests this node's value of that name, so that a fused op must compute it. */
-bool heed_probed(const heed_node *n, const char *name);
+bool heed_probe_get(const heed_node *n, const char *name);
 
 /* Uninitialised memory that lasts as long as the step; NULL, with an error, when out of memory. */
 void *heed_scratch(heed_node *n, size_t bytes);
@@ -126,7 +128,7 @@ heed_check heed_gradcheck(heed_ctx *c, const heed_op *op);
  * entry of s are varied. The gradients are the mean of two passes, the second of which adds. cases
  * is the number of entries checked. worst is, for example, "block.0.attn.qkv.weight, element 7".
  * Gradients are zero afterwards. */
-heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
+heed_check heed_gradcheck_store(heed_ctx *c, heed_params *s,
                                 heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                 int samples);
 

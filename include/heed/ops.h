@@ -154,8 +154,8 @@ heed_tensor *heed_slice(heed_tape *t, heed_tensor *x, int dim, int from, int siz
 heed_tensor *heed_pad(heed_tape *t, heed_tensor *x, int dim, int before, int after,
                       heed_real value);
 
-/* Returns x and keeps it for probes under "NAME.value", with NAME from heed_at. */
-heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *value);
+/* Returns x and keeps it for probes under "NAME.value", with NAME from heed_name_scope. */
+heed_tensor *heed_name_tensor(heed_tape *t, heed_tensor *x, const char *value);
 
 /* Losses: scalars. */
 typedef struct {

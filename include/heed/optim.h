@@ -3,7 +3,7 @@
 #ifndef HEED_OPTIM_H
 #define HEED_OPTIM_H
 
-#include <heed/store.h>
+#include <heed/params.h>
 
 HEED_EXPORT_BEGIN
 
@@ -28,21 +28,21 @@ heed_optim_args heed_optim_defaults(const heed_optimizer *r);
 /* An optimizer of the trained parameters of s. args NULL: the defaults. It is an error (HEED_USAGE)
  * if args does not come from heed_optim_defaults(r), if a setting is out of range, or if one is set
  * that r does not use. Freed by heed_optim_free, or with the context. */
-heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_optim_args *args);
+heed_optim *heed_optim_new(heed_params *s, const heed_optimizer *r, const heed_optim_args *args);
 void heed_optim_free(heed_optim *o);
 
 /* One update with learning rate args.lr * lr_scale * entry scale; gradients are zero afterwards.
  * Fails, before any value changes, if the context is in error, if the store was freed, if a
  * parameter with a gradient was made or unfrozen after the optimizer (HEED_USAGE), or if a gradient
  * is not finite (HEED_DIVERGED, naming the parameter). */
-bool heed_step(heed_optim *o, heed_real lr_scale);
+bool heed_optim_step(heed_optim *o, heed_real lr_scale);
 
 /* The slots ("adam.m.PARAMETER") as a separate store, which can be saved and loaded like any other;
  * it also holds the number of updates: "adam.count", and from 2^24 updates on
  * "adam.count_rounds", 2^24 updates each; and of each parameter the number of those in which it had
  * no gradient or was frozen: "adam.missed.PARAMETER", left out of files while 0. Parameters that
  * are frozen for good when the optimizer is made have no slots. */
-heed_store *heed_optim_slots(heed_optim *o);
+heed_params *heed_optim_slots(heed_optim *o);
 
 /* ---- optimizers: each is one file in src/optim, and one line here ---- */
 
@@ -81,7 +81,7 @@ typedef struct {
     int64_t step;            /* 1 in the first update of this parameter */
     heed_real lr, decay;     /* of this parameter at this step; decay is 0 if none applies */
     heed_real grad_scale;    /* the gradient is grad_scale g: clipping, accumulated micro-batches */
-    const heed_entry *entry; /* the parameter: its name, shape and what its rows stand for */
+    const heed_param *entry; /* the parameter: its name, shape and what its rows stand for */
     int rows, columns;       /* of a matrix that is updated whole; else 0 */
     heed_real *scratch;      /* as many elements as the optimizer's scratch returns; else NULL */
     const heed_kernels *k;   /* the library's kernels; opaque outside it */
@@ -112,9 +112,9 @@ struct heed_optimizer {
     bool full_batch; /* training computes every update from all training data */
     /* Optional: whether the matrices of a parameter are updated whole. These are its named ranges
        of rows (queries, keys, values), or all its rows; their columns are its other dims. */
-    bool (*whole)(const heed_entry *e);
+    bool (*whole)(const heed_param *e);
     size_t (*scratch)(int rows, int columns); /* optional: elements of u->scratch for a matrix */
-    int (*slot_count)(const heed_entry *e);   /* optional: how many of the slots a parameter has */
+    int (*slot_count)(const heed_param *e);   /* optional: how many of the slots a parameter has */
 };
 
 /* The library's optimizers, ended by NULL; and the one with the given name, or NULL. */
@@ -132,29 +132,30 @@ heed_check heed_optim_check(heed_ctx *c, const heed_optimizer *r);
 /* ---- gradients ---- */
 
 /* The square root of the sum of the squares of all trained gradients; 0 if s is NULL. */
-double heed_grad_norm(const heed_store *s);
+double heed_grad_norm(const heed_params *s);
 /* Multiplies all gradients by scale (1 / number of accumulated micro-batches), then by max / (norm
- * + 1e-6) if their norm exceeds max (0: no clipping). This happens within the next heed_step; the
- * arrays of gradients do not change before it. Returns the norm after scale and before clipping; 0
- * if the context is in error. */
-double heed_clip(heed_optim *o, heed_real max, heed_real scale);
+ * + 1e-6) if their norm exceeds max (0: no clipping). This happens within the next heed_optim_step;
+ * the arrays of gradients do not change before it. Returns the norm after scale and before
+ * clipping; 0 if the context is in error. */
+double heed_clip_grad_norm(heed_optim *o, heed_real max, heed_real scale);
 
 /* ---- learning rate ---- */
 
 /* Learning-rate schedules, after warm-up. p is the share of the steps after warm-up that is done,
  * from 0 to 1. */
 typedef enum {
-    HEED_CONSTANT, /* 1 */
-    HEED_COSINE,   /* floor + (1 - floor) (1 + cos(pi p)) / 2 */
-    HEED_LINEAR,   /* 1 - (1 - floor) p */
-    HEED_INVSQRT,  /* sqrt(w / (step + 1)), w = warmup, at least 1. Vaswani et al. 2017, eq. 3 */
-    HEED_STEPS     /* gamma^floor(step / every), counting the steps of the warm-up, too */
+    HEED_SCHEDULE_CONSTANT, /* 1 */
+    HEED_SCHEDULE_COSINE,   /* floor + (1 - floor) (1 + cos(pi p)) / 2 */
+    HEED_SCHEDULE_LINEAR,   /* 1 - (1 - floor) p */
+    HEED_SCHEDULE_INVSQRT, /* sqrt(w / (step + 1)), w = warmup, at least 1. Vaswani et al. 2017, eq.
+                              3 */
+    HEED_SCHEDULE_STEP     /* gamma^floor(step / every), counting the steps of the warm-up, too */
 } heed_schedule_kind;
 typedef struct {
     heed_schedule_kind kind;
     int64_t steps, warmup; /* all updates; those of the linear warm-up: (step + 1) / warmup */
     heed_real floor;       /* final factor of cosine and linear: lr_min / lr */
-    int64_t every;         /* of HEED_STEPS; 0: the factor remains 1 */
+    int64_t every;         /* of HEED_SCHEDULE_STEP; 0: the factor remains 1 */
     heed_real gamma;
 } heed_schedule;
 /* The factor of the learning rate for update `step`, from 0. 1 if s is NULL or step negative. */

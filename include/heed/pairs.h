@@ -8,11 +8,13 @@
 HEED_EXPORT_BEGIN
 
 typedef enum {
-    HEED_TRANSLATION, /* source TAB target: sequence to sequence */
-    HEED_CLASSES,     /* label TAB text: one label per text */
-    HEED_TAGS,    /* words TAB labels, both separated by spaces, equally many: one label per word */
-    HEED_CAPTIONS /* file TAB caption: a picture's file, which is not read here (heed/captions.h) */
-} heed_pair_kind;
+    HEED_TARGET_TEXT,    /* source TAB target: sequence to sequence */
+    HEED_TARGET_CLASSES, /* label TAB text: one label per text */
+    HEED_TARGET_TAGS,    /* words TAB labels, both separated by spaces, equally many: one label per
+                            word */
+    HEED_TARGET_CAPTIONS /* file TAB caption: a picture's file, which is not read here
+                            (heed/captions.h) */
+} heed_target_kind;
 
 /* The rows of a file, read but not yet tokenized. Lines end with LF or CR LF. Every row has as many
  * fields as the first one. Rows of which one side is empty are left out and counted, and so are
@@ -39,7 +41,7 @@ typedef enum {
  * Errors name file and line. Owned by c. */
 typedef struct heed_pairs heed_pairs;
 typedef struct {
-    heed_pair_kind kind;
+    heed_target_kind kind;
     double val_split;     /* a seeded choice of lines; lines with the same source stay together */
     const char *val_path; /* a separate validation file, or NULL */
     int block; /* the most tokens in a source, and in a target, [SEP] included; longer translations

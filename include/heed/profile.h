@@ -12,7 +12,8 @@ HEED_EXPORT_BEGIN
 
 typedef struct heed_profile heed_profile;
 
-/* Forward lasts from heed_tape_begin to heed_backward, optimizer is heed_clip and heed_step. */
+/* Forward lasts from heed_tape_begin to heed_backward, optimizer is heed_clip_grad_norm and
+ * heed_optim_step. */
 typedef enum {
     HEED_PHASE_OUTSIDE,
     HEED_PHASE_FORWARD,

@@ -9,7 +9,7 @@
 #ifndef HEED_TAPE_H
 #define HEED_TAPE_H
 
-#include <heed/store.h>
+#include <heed/params.h>
 
 HEED_EXPORT_BEGIN
 
@@ -33,12 +33,12 @@ void heed_tape_begin(heed_tape *t, heed_mode mode, uint64_t step);
 void heed_tape_begin_micro(heed_tape *t, heed_mode mode, uint64_t step, uint32_t micro);
 heed_mode heed_tape_mode(const heed_tape *t);
 
-/* Names one node: heed_affine(heed_at(t, "head"), x, w, b). The first node recorded through the
- * returned tape gets the name; t itself is not changed, so the other arguments may record nodes,
- * too. The name seeds dropout, appears in error messages and is the prefix of the node's probes.
- * The name is not copied: it must remain valid until the next heed_tape_begin, as the returned tape
- * does. */
-heed_tape *heed_at(heed_tape *t, const char *name) HEED_USE_RESULT;
+/* Names one node: heed_affine(heed_name_scope(t, "head"), x, w, b). The first node recorded through
+ * the returned tape gets the name; t itself is not changed, so the other arguments may record
+ * nodes, too. The name seeds dropout, appears in error messages and is the prefix of the node's
+ * probes. The name is not copied: it must remain valid until the next heed_tape_begin, as the
+ * returned tape does. */
+heed_tape *heed_name_scope(heed_tape *t, const char *name) HEED_USE_RESULT;
 
 /* Input tensors, copied into the tape's arena. shape has dims entries, and x or ids as many
  * elements as the product of these. x NULL: zeros. ids NULL: none, and the result is NULL without
@@ -59,22 +59,22 @@ heed_tensor *heed_wrap(heed_tape *t, heed_real *x, int dims, const int *shape);
 heed_tensor *heed_want_grad(heed_tape *t, heed_tensor *x);
 
 /* Computes the gradient of loss with respect to every tensor x that wants a gradient. loss has one
- * element. Parameters accumulate into g until heed_step or heed_zero_grads; a trained parameter
- * that got no gradient is logged by name, once. To differentiate several losses that share values,
- * add them and call this once on the sum. False on error: HEED_USAGE if loss has several elements,
- * or depends on no tensor that wants a gradient, as under HEED_EVAL. */
+ * element. Parameters accumulate into g until heed_optim_step or heed_zero_grads; a trained
+ * parameter that got no gradient is logged by name, once. To differentiate several losses that
+ * share values, add them and call this once on the sum. False on error: HEED_USAGE if loss has
+ * several elements, or depends on no tensor that wants a gradient, as under HEED_EVAL. */
 bool heed_backward(heed_tape *t, heed_tensor *loss);
 /* The same from any tensor y, given its gradient gy, which has y's size. */
 bool heed_backward_from(heed_tape *t, heed_tensor *y, const heed_real *gy);
 
-/* Probes: from now on until heed_unprobe, keep each named value of an op (attention names q k v
+/* Probes: from now on until heed_probe_clear, keep each named value of an op (attention names q k v
  * scores weights) whose path "NODE NAME.VALUE NAME" matches the pattern, in eval mode, too. If grad
  * is true, backward keeps d loss / d value as well. */
 void heed_probe(heed_tape *t, const char *pattern, bool grad);
-void heed_unprobe(heed_tape *t);
+void heed_probe_clear(heed_tape *t);
 /* True if there are probes. Lets callers skip rows that no result depends on but that a probe would
  * show. */
-bool heed_is_probing(const heed_tape *t);
+bool heed_probe_active(const heed_tape *t);
 int heed_probe_count(const heed_tape *t); /* the number of values kept in this step */
 heed_tensor *heed_probe_at(const heed_tape *t, int index, const char **path);
 heed_tensor *heed_probe_find(const heed_tape *t, const char *path); /* NULL if absent */

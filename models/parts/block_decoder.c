@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a) {
+void heed__block_decoder_init(block_decoder *m, heed_params *s, heed_block_args a) {
     a.cross.rotary = 0; /* memory and target have no common positions */
     for (int i = 0; i < m->layers; i++) {
         char name[32];
@@ -21,11 +21,12 @@ static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                                        heed_tensor *pad, heed_tensor *ids, int from,
                                        heed_cache *caches) {
-    heed_tensor *x = heed_embed(heed_at(t, "embed.target"), m->target, ids);
+    heed_tensor *x = heed_embed(heed_name_scope(t, "embed.target"), m->target, ids);
     if (m->scale != 1) x = heed_scale(t, x, m->scale, 0);
     x = heed_position_apply(&m->place, t, x, from);
-    x = heed_drop_apply(&m->drop, t, x);
-    bool again = m->recompute && !caches && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
+    x = heed_dropout_layer_apply(&m->drop, t, x);
+    bool again =
+        m->recompute && !caches && heed_tape_mode(t) != HEED_TRACE && !heed_probe_active(t);
     for (int i = 0; i < m->layers; i++)
         x = again
                 ? heed_recompute(t, block, &m->block[i],
@@ -37,7 +38,7 @@ heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, hee
     return m->norm.gain ? heed_norm_apply(&m->norm, t, x) : x;
 }
 
-bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attending *out) {
+bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attention_info *out) {
     if (index < 0 || index >= 2 * m->layers) return false;
     bool cross = index >= m->layers;
     int layer = cross ? index - m->layers : index;

@@ -9,7 +9,7 @@ typedef struct {
     heed_tensor *target; /* (V,d): embeddings */
     heed_real scale;     /* factor of the embeddings: sqrt(d), or 1 */
     heed_position place;
-    heed_drop drop; /* of embeddings */
+    heed_dropout_layer drop; /* of embeddings */
     int layers, len;
     bool recompute; /* as in block_stack */
     double beta;    /* as in block_stack */
@@ -20,14 +20,14 @@ typedef struct {
 
 /* Makes decoder.N, with attention to memory like that to the target itself except for a.cross. The
  * caller sets or makes the other fields. */
-void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a);
+void heed__block_decoder_init(block_decoder *m, heed_params *s, heed_block_args a);
 /* ids (B,T) at positions [from, from + T), memory (B,S,d), pad (B,S) or NULL -> (B,T,d), what the
  * head reads; caches: two per layer, or NULL. */
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                                        heed_tensor *pad, heed_tensor *ids, int from,
                                        heed_cache *caches);
 /* Describes self-attention layers from index 0, then those attending to the memory. */
-bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attending *out);
+bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attention_info *out);
 
 /* The members of heed_steps. heed__block_decoder_keep is called at the end of `read`. */
 bool heed__block_decoder_keep(const block_decoder *m, heed_tape *t, heed_tensor *memory,

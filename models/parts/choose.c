@@ -290,7 +290,7 @@ static bool choose_pieces(heed_choices *k) {
     const heed_config *f = k->config;
     if (k->only || is_given(f, "tokenizer")) return true;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* opening the data reports errors */
-    heed_pairs_args a = {.kind = HEED_TRANSLATION,
+    heed_pairs_args a = {.kind = HEED_TARGET_TEXT,
                          .block = (int)heed_config_int(f, "block"),
                          .columns = heed_config_text(f, "columns"),
                          .header = heed_config_text(f, "header")};

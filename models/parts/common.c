@@ -61,9 +61,9 @@ heed_rnn_args heed__cells(const cell_settings *set, int in, int width, int layer
                           heed_real dropout) {
     return (heed_rnn_args){.in = in,
                            .width = width,
-                           .cell = is(set->cell, "lstm")  ? HEED_LSTM
-                                   : is(set->cell, "gru") ? HEED_GRU
-                                                          : HEED_RNN,
+                           .cell = is(set->cell, "lstm")  ? HEED_CELL_LSTM
+                                   : is(set->cell, "gru") ? HEED_CELL_GRU
+                                                          : HEED_CELL_TANH,
                            .act = heed__activation(set->activation),
                            .layers = layers,
                            .one_bias = set->one_bias,
@@ -110,13 +110,13 @@ heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *
 
 /* ---- parts ---- */
 
-heed_linear heed__model_head(heed_store *s, heed_tensor *embeddings, bool tie, bool bias,
+heed_linear heed__model_head(heed_params *s, heed_tensor *embeddings, bool tie, bool bias,
                              const char *init) {
     const int *shape = embeddings ? embeddings->shape : NULL;
-    heed_linear l = {.name = heed_scope(s, "head"), .w = embeddings};
-    if (!tie) l.w = heed_param(s, "weight", init, 2, shape);
-    if (bias) l.b = heed_param(s, "bias", "zero", 1, shape);
-    heed_unscope(s);
+    heed_linear l = {.name = heed_scope_push(s, "head"), .w = embeddings};
+    if (!tie) l.w = heed_param_new(s, "weight", init, 2, shape);
+    if (bias) l.b = heed_param_new(s, "bias", "zero", 1, shape);
+    heed_scope_pop(s);
     heed_set_rows(s, "head.weight", HEED_ROWS_TOKENS);
     heed_set_rows(s, "head.bias", HEED_ROWS_TOKENS);
     return l;
@@ -132,19 +132,19 @@ heed_tensor *heed__model_last_state(const heed_rnn *l, heed_tape *t, heed_tensor
 /* ---- attention ---- */
 
 void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
-                           heed_attending *out) {
+                           heed_attention_info *out) {
     const heed_mha_args *a = &l->args;
-    *out = (heed_attending){.path = l->name,
-                            .stack = stack,
-                            .layer = layer,
-                            .heads = a->heads,
-                            .kv_heads = a->kv_heads,
-                            .rotary = a->rotary,
-                            .key = a->key,
-                            .value = a->value,
-                            .beta = beta >= 0 ? beta : 1 / sqrt(a->key),
-                            .causal = a->causal,
-                            .hard = a->hard};
+    *out = (heed_attention_info){.path = l->name,
+                                 .stack = stack,
+                                 .layer = layer,
+                                 .heads = a->heads,
+                                 .kv_heads = a->kv_heads,
+                                 .rotary = a->rotary,
+                                 .key = a->key,
+                                 .value = a->value,
+                                 .beta = beta >= 0 ? beta : 1 / sqrt(a->key),
+                                 .causal = a->causal,
+                                 .hard = a->hard};
 }
 
 void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v) {
@@ -186,11 +186,12 @@ static heed_tensor *model_xent(model_result *r, heed_tape *t, heed_tensor *label
 
 heed_tensor *heed__model_head_loss(model_result *r, heed_tape *t, const heed_linear *head,
                                    heed_tensor *x, heed_tensor *labels, heed_real smoothing) {
-    bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !heed_is_probing(t);
+    bool in_blocks = heed_tape_mode(t) == HEED_TRAIN && !heed_probe_active(t);
     r->logits = in_blocks ? NULL : heed_linear_apply(head, t, x);
     if (!in_blocks) return model_xent(r, t, labels, smoothing);
     heed_xent_args a = {.smoothing = smoothing};
-    return r->loss = heed_affine_xent(heed_at(t, head->name), x, head->w, head->b, labels, &a);
+    return r->loss =
+               heed_affine_xent(heed_name_scope(t, head->name), x, head->w, head->b, labels, &a);
 }
 
 heed_tensor *heed__model_label_xent(model_result *r, heed_tape *t, heed_tensor *labels,

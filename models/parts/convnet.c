@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void stage(convnet *m, heed_store *s, const convnet_args *a, int index, int in) {
+static void stage(convnet *m, heed_params *s, const convnet_args *a, int index, int in) {
     for (int i = 0; i < a->blocks; i++) {
         char name[48];
         snprintf(name, sizeof name, "stage.%d.%d", index, i);
@@ -18,9 +18,9 @@ static void stage(convnet *m, heed_store *s, const convnet_args *a, int index, i
     }
 }
 
-void heed__convnet_init(convnet *m, heed_store *s, convnet_args a) {
+void heed__convnet_init(convnet *m, heed_params *s, convnet_args a) {
     m->out = a.width;
-    heed_scope(s, "stem");
+    heed_scope_push(s, "stem");
     heed_conv_init(&m->stem, s, "conv",
                    (heed_conv_layer_args){.in = a.channels,
                                           .out = a.width,
@@ -28,7 +28,7 @@ void heed__convnet_init(convnet *m, heed_store *s, convnet_args a) {
                                           .conv = {.stride = {a.stride, a.stride}, .pad = {1, 1}},
                                           .no_bias = !a.no_norm});
     if (!a.no_norm) heed_batchnorm_init(&m->norm, s, "norm", a.width);
-    heed_unscope(s);
+    heed_scope_pop(s);
     for (int i = 0; i < a.stages; i++) {
         int in = m->out;
         if (i > 0) m->out *= 2;

@@ -36,47 +36,48 @@ void heed__decoder_read(decoder *m, const decoder_settings *set) {
     if (set->init_std > 0) snprintf(m->init, sizeof m->init, "normal:%.9g", set->init_std);
 }
 
-static heed_attend_args attend_args(const decoder *m, const decoder_settings *set, int input) {
+static heed_attention_layer_args attend_args(const decoder *m, const decoder_settings *set,
+                                             int input) {
     static const char *const kinds[] = {"additive", "dot", "scaled", "general"};
     int kind = 0, query = set->width;
     while (kind < 3 && !is(set->attention, kinds[kind])) kind++;
-    heed_attend_args a = {.kind = (heed_similarity)kind,
-                          .query = query,
-                          .input = input,
-                          .inner = set->attention_width ? set->attention_width : query,
-                          .key = set->key_width,
-                          .value = set->value_width,
-                          .all_biases = set->attention_biases,
-                          .hard = m->hard,
-                          .init = heed__decoder_initial(m)};
+    heed_attention_layer_args a = {.kind = (heed_similarity)kind,
+                                   .query = query,
+                                   .input = input,
+                                   .inner = set->attention_width ? set->attention_width : query,
+                                   .key = set->key_width,
+                                   .value = set->value_width,
+                                   .all_biases = set->attention_biases,
+                                   .hard = m->hard,
+                                   .init = heed__decoder_initial(m)};
     if ((kind == HEED_DOT || kind == HEED_SCALED_DOT) && query != input && !a.key) a.key = query;
     return a;
 }
 
-bool heed__decoder_init(decoder *m, heed_store *s, const decoder_settings *set, int layers,
+bool heed__decoder_init(decoder *m, heed_params *s, const decoder_settings *set, int layers,
                         int memory, int vocab) {
     int context = set->value_width && !m->fixed ? set->value_width : memory;
     heed_rnn_args cells =
         heed__cells(&set->cells, set->width + context, set->width, layers, set->dropout);
     cells.init = heed__decoder_initial(m);
-    heed_scope(s, "decoder");
-    if (!m->fixed) heed_attend_init(&m->attend, s, "attend", attend_args(m, set, memory));
-    m->context = heed_scope(s, "context");
-    heed_unscope(s);
+    heed_scope_push(s, "decoder");
+    if (!m->fixed) heed_attention_layer_init(&m->attend, s, "attend", attend_args(m, set, memory));
+    m->context = heed_scope_push(s, "context");
+    heed_scope_pop(s);
     heed_rnn_init(&m->cells, s, "", cells);
-    heed_unscope(s);
+    heed_scope_pop(s);
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = set->width + context, .out = vocab, .init = cells.init});
     heed_set_rows(s, "head.*", HEED_ROWS_TOKENS);
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* ---- steps ---- */
 
 void heed__decoder_attend_to(const decoder *m, heed_tape *t, heed_tensor *h, heed_tensor *pad,
                              decoder_reading *r) {
-    r->memory = heed_attend_kv(&m->attend, t, h, pad);
+    r->memory = heed_attention_layer_kv(&m->attend, t, h, pad);
 }
 
 /* a_t (B,1,S) and c_t (B,1,d) from h of s_{t-1}, with their intermediate values. */
@@ -85,7 +86,7 @@ static heed_attended look(const decoder *m, heed_tape *t, const decoder_reading 
     if (!s) return (heed_attended){0};
     heed_tensor *h = heed_slice(t, s, 1, 0, m->cells.args.width);
     h = heed_reshape(t, h, 3, (int[]){s->shape[0], 1, m->cells.args.width});
-    return heed_attend_apply(&m->attend, t, h, &r->memory, false);
+    return heed_attention_layer_apply(&m->attend, t, h, &r->memory, false);
 }
 
 /* s_t = g(y_{t-1}, s_{t-1}, c_t), and updates the state of r. Returns [s_t ; c_t]. All are (B,T,..)
@@ -103,7 +104,7 @@ static void note_context(const decoder *m, heed_tape *t, const decoder_reading *
     heed_tensor *w = heed_input(t, NULL, 3, (int[]){rows, steps, len});
     for (int i = 0; w && i < rows * steps; i++)
         memcpy(w->x + i * len, r->origin->x + i / steps * len, (size_t)len * sizeof *w->x);
-    heed_note(heed_at(t, m->context), w, "weights");
+    heed_name_tensor(heed_name_scope(t, m->context), w, "weights");
 }
 
 /* c is the same at every step, so one call computes all steps. */
@@ -123,13 +124,13 @@ static heed_tensor *attending_steps(const decoder *m, heed_tape *t, heed_tensor 
         parts[i] = look(m, t, r);
         all[i] = step(m, t, heed_slice(t, y, 1, i, 1), parts[i].context, r);
     }
-    heed_attend_note(&m->attend, t, steps, parts);
+    heed_attention_layer_note(&m->attend, t, steps, parts);
     return heed_concat(t, 1, steps, all);
 }
 
 /* A decoder of one layer with the alignment network is one op, unless its selection is hard. */
 static bool is_one_op(const decoder *m) {
-    const heed_attend_args *a = &m->attend.args;
+    const heed_attention_layer_args *a = &m->attend.args;
     return !m->fixed && a->kind == HEED_ADDITIVE && !a->key && !a->hard && !a->has_beta &&
            m->cells.args.layers == 1;
 }
@@ -139,12 +140,12 @@ static heed_tensor *additive_steps(const decoder *m, heed_tape *t, heed_tensor *
                                    decoder_reading *r) {
     const heed_rnn_part *p = &m->cells.part[0];
     const heed_rnn_args *a = &m->cells.args;
-    const heed_attend *f = &m->attend;
+    const heed_attention_layer *f = &m->attend;
     heed_tensor *keys = f->w.b ? heed_add(t, r->memory.keys, f->w.b) : r->memory.keys;
     heed_additive_attention l = {y,      p->w_in,     p->b_in,    p->w,
                                  p->b,   r->state[0], keys,       r->memory.values,
                                  f->w.w, f->score.w,  f->score.b, r->memory.mask};
-    heed_tensor *all = heed_recurrent_attention(heed_at(t, f->name), &l,
+    heed_tensor *all = heed_recurrent_attention(heed_name_scope(t, f->name), &l,
                                                 &(heed_recurrent_args){a->cell, a->act, false});
     if (!all) return NULL;
     int states = r->state[0]->shape[1], context = all->shape[2] - states;
@@ -166,8 +167,8 @@ heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *id
                   ids->shape[1]);
         return NULL;
     }
-    heed_tensor *y = heed_embed(heed_at(t, "embed.target"), m->target, ids);
-    y = heed_drop_apply(&m->drop, t, y);
+    heed_tensor *y = heed_embed(heed_name_scope(t, "embed.target"), m->target, ids);
+    y = heed_dropout_layer_apply(&m->drop, t, y);
     if (!y) return NULL;
     return m->fixed       ? fixed_steps(m, t, y, r)
            : is_one_op(m) ? additive_steps(m, t, y, r)
@@ -176,15 +177,15 @@ heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *id
 
 /* ---- attention ---- */
 
-bool heed__decoder_attending(const decoder *m, int index, heed_attending *out) {
-    const heed_attend_args *a = &m->attend.args;
+bool heed__decoder_attending(const decoder *m, int index, heed_attention_info *out) {
+    const heed_attention_layer_args *a = &m->attend.args;
     if (index != 0) return false;
-    *out = (heed_attending){.path = m->fixed ? m->context : m->attend.name,
-                            .stack = HEED_CROSS,
-                            .heads = 1,
-                            .beta = 1,
-                            .hard = m->hard && !m->fixed,
-                            .fixed = m->fixed};
+    *out = (heed_attention_info){.path = m->fixed ? m->context : m->attend.name,
+                                 .stack = HEED_CROSS,
+                                 .heads = 1,
+                                 .beta = 1,
+                                 .hard = m->hard && !m->fixed,
+                                 .fixed = m->fixed};
     if (m->fixed) return true;
     out->additive = a->kind == HEED_ADDITIVE;
     out->key = out->additive ? a->inner : a->key ? a->key : a->input;

@@ -33,7 +33,7 @@ bool heed__picture_read(picture_model *m, heed_ctx *c, const image_settings *set
     return !m->binary || heed__model_two_classes(c, m->classes);
 }
 
-void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init) {
+void heed__picture_head(picture_model *m, heed_params *s, int width, const char *init) {
     heed_linear_init(
         &m->head, s, "head",
         (heed_linear_args){.in = width, .out = m->binary ? 1 : m->classes, .init = init});

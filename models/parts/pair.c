@@ -26,15 +26,15 @@ bool heed__pair_read(pair_model *m, heed_ctx *c, const pair_settings *set) {
         m->vocab);
 }
 
-void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
+void heed__pair_embeddings(const pair_model *m, heed_params *s, int width, const char *init,
                            heed_tensor **source, heed_tensor **target) {
-    heed_scope(s, "embed");
-    *target = heed_param(s, m->shared ? "token.weight" : "target.weight", init, 2,
-                         (int[]){m->vocab, width});
+    heed_scope_push(s, "embed");
+    *target = heed_param_new(s, m->shared ? "token.weight" : "target.weight", init, 2,
+                             (int[]){m->vocab, width});
     *source = *target;
     if (!m->shared)
-        *source = heed_param(s, "source.weight", init, 2, (int[]){m->source_vocab, width});
-    heed_unscope(s);
+        *source = heed_param_new(s, "source.weight", init, 2, (int[]){m->source_vocab, width});
+    heed_scope_pop(s);
     heed_set_rows(s, "embed.token.weight", HEED_ROWS_TOKENS);
     heed_set_rows(s, "embed.target.weight", HEED_ROWS_TOKENS);
     heed_set_rows(s, "embed.source.weight", HEED_ROWS_SOURCE);

@@ -72,7 +72,7 @@ heed_tensor *heed__model_class_loss(model_result *r, heed_tape *t, heed_tensor *
 
 /* Describes a layer of multi-head attention; beta: from the settings; -1: 1/sqrt(key width). */
 void heed__model_attending(const heed_mha *l, heed_stack stack, int layer, double beta,
-                           heed_attending *out);
+                           heed_attention_info *out);
 
 /* The sizes of the keys and of the values that a cache of `len` tokens holds. */
 void heed__model_cache(const heed_mha *l, int len, size_t *k, size_t *v);
@@ -83,7 +83,7 @@ heed_tensor *heed__model_states(heed_tape *t, const heed_real *from, size_t stri
 void heed__model_keep_states(const heed_tensor *x, heed_real *to, size_t stride);
 
 /* An output layer "head": its weights are the embeddings (V,d), or separate ones of that shape. */
-heed_linear heed__model_head(heed_store *s, heed_tensor *embeddings, bool tie, bool bias,
+heed_linear heed__model_head(heed_params *s, heed_tensor *embeddings, bool tie, bool bias,
                              const char *init);
 /* h of the last layer's last states, both directions concatenated: (B,width or 2 width). */
 heed_tensor *heed__model_last_state(const heed_rnn *l, heed_tape *t, heed_tensor *const *last);
@@ -131,7 +131,7 @@ heed_block_args heed__stack_block_args(const block_stack *m, const stack_setting
 /* Reads sizes and initial values; heed__stack_make adds the blocks NAME.0 .. and the norm after
  * them, after the parameters of embeddings. */
 void heed__stack_read(block_stack *m, const stack_settings *set);
-void heed__stack_make(block_stack *m, heed_store *s, const stack_settings *set, const char *name,
+void heed__stack_make(block_stack *m, heed_params *s, const stack_settings *set, const char *name,
                       bool causal);
 /* Initial values of the model's other parameters: by the setting init-std, or `otherwise`. */
 const char *heed__stack_init_or(const block_stack *m, const char *otherwise);
@@ -148,7 +148,8 @@ heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x
 /* Whether that computes all rows. */
 bool heed__stack_all_rows(const block_stack *m, const heed_tape *t);
 /* Describes the attention layer of block `index`. Returns false if there is none. */
-bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out);
+bool heed__stack_attending(const block_stack *m, heed_stack stack, int index,
+                           heed_attention_info *out);
 /* The norm after the blocks, if there is one. */
 heed_tensor *heed__stack_norm(const block_stack *m, heed_tape *t, heed_tensor *x);
 
@@ -175,11 +176,11 @@ typedef struct {
     heed_tensor *token, *type; /* (V,d), (types,d) or NULL */
     heed_position position;
     heed_norm norm; /* gain NULL: absent */
-    heed_drop drop;
+    heed_dropout_layer drop;
 } token_embedding;
 
 /* In the scope "embed". init: initial values of tokens and segments. */
-void heed__embedding_init(token_embedding *e, heed_store *s, const text_settings *set,
+void heed__embedding_init(token_embedding *e, heed_params *s, const text_settings *set,
                           const char *init, heed_position_kind positions);
 /* ids (B,T) at positions [from, from+T), types (B,T) or NULL: all 0 -> (B,T,d) */
 heed_tensor *heed__embedding_apply(const token_embedding *e, heed_tape *t, heed_tensor *ids,
@@ -197,7 +198,7 @@ typedef struct {
 } transformer;
 
 /* name: of the blocks; NULL: none are made, and there are no positions. */
-bool heed__transformer_init(transformer *m, heed_store *s, const text_settings *set,
+bool heed__transformer_init(transformer *m, heed_params *s, const text_settings *set,
                             const char *name, bool causal);
 
 /* ---- image.c ---- Code shared by the picture models: settings, input, output layer, loss,
@@ -233,7 +234,7 @@ heed_tensor *heed__picture_input(heed_tape *t, const heed_batch *b, int size, in
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__picture_read(picture_model *m, heed_ctx *c, const image_settings *set);
 /* Makes the output layer for features of this width; init: initial values of weights, or NULL. */
-void heed__picture_head(picture_model *m, heed_store *s, int width, const char *init);
+void heed__picture_head(picture_model *m, heed_params *s, int width, const char *init);
 
 /* Members of heed_model. */
 heed_tensor *heed__picture_logits(const void *self, heed_tape *t, const heed_model_input *in);
@@ -260,12 +261,12 @@ typedef struct {
     heed_conv patch;
     heed_tensor *cls; /* (1,1,d); NULL: the mean of the patches is read */
     heed_position position;
-    heed_drop drop;
+    heed_dropout_layer drop;
     block_stack stack;
 } patch_encoder;
 
 /* Makes the parameters embed.*, encoder.N.* and norm.*. False if the patches do not fit. */
-bool heed__patches_init(patch_encoder *m, heed_store *s, const patch_settings *set);
+bool heed__patches_init(patch_encoder *m, heed_params *s, const patch_settings *set);
 int heed__patches_count(const patch_encoder *m); /* n */
 heed_position_kind heed__patches_positions(const patch_settings *set);
 
@@ -310,7 +311,7 @@ struct pair_model {
 /* Reads the settings; fails if the data has not filled in the sizes. */
 bool heed__pair_read(pair_model *m, heed_ctx *c, const pair_settings *set);
 /* Embeddings of both sides, (V,width): embed.token.weight, or embed.{source target}.weight. */
-void heed__pair_embeddings(const pair_model *m, heed_store *s, int width, const char *init,
+void heed__pair_embeddings(const pair_model *m, heed_params *s, int width, const char *init,
                            heed_tensor **source, heed_tensor **target);
 
 /* Members of heed_model. */
@@ -342,7 +343,7 @@ typedef struct {
     bool causal;
     heed_conv conv[MODEL_LAYERS];
     heed_norm norm[MODEL_LAYERS];
-    heed_drop drop[MODEL_LAYERS];
+    heed_dropout_layer drop[MODEL_LAYERS];
 } conv_stack;
 
 /* The first member of each model's struct, so that the functions below take any of them as self. */
@@ -362,7 +363,7 @@ typedef struct {
 
 /* Makes the encoder; neurons: outputs of the head. Fails if the data has not filled in the sizes.
  */
-bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set, int neurons);
+bool heed__reader_init(text_model *m, heed_params *s, const reader_settings *set, int neurons);
 /* x (B,S), pad and types (B,S) or NULL -> (B,S,width), and in ends, unless NULL, (B,width): h of
  * the last recurrent layer at its end, both directions concatenated; without recurrent layers, the
  * mean of all tokens, or the last one. */
@@ -374,7 +375,7 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, const heed_mo
     "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 batch=2 init-std=0.3 "
 
 /* Members of heed_model. */
-bool heed__reader_attending(const void *self, int index, heed_attending *out);
+bool heed__reader_attending(const void *self, int index, heed_attention_info *out);
 #define READER_MEMBERS                                                                             \
     .embedding = "embed.token", .metrics = heed__model_metrics, .attending = heed__reader_attending
 
@@ -399,7 +400,7 @@ typedef struct {
 } convnet;
 
 /* Makes stem.{conv norm} and stage.S.N. */
-void heed__convnet_init(convnet *m, heed_store *s, convnet_args a);
+void heed__convnet_init(convnet *m, heed_params *s, convnet_args a);
 /* x (B,H,W,channels) -> (B,H',W',out), where H' is H divided by the stride, then by 2 in each stage
  * after the first, rounded up. */
 heed_tensor *heed__convnet_apply(const convnet *m, heed_tape *t, heed_tensor *x);
@@ -428,14 +429,14 @@ typedef struct {
 extern const heed_option heed__decoder_options[]; /* of the attention */
 
 typedef struct {
-    heed_tensor *target; /* (V,d): embeddings */
-    heed_drop drop;      /* of embeddings */
+    heed_tensor *target;     /* (V,d): embeddings */
+    heed_dropout_layer drop; /* of embeddings */
     heed_rnn cells;
     bool fixed;          /* no attention: one fixed c for all steps */
     bool hard;           /* all weight on one h_i */
     const char *context; /* the name of that c */
     char init[32];       /* initial values; "": the layers' defaults */
-    heed_attend attend;
+    heed_attention_layer attend;
     heed_linear head;
 } decoder;
 
@@ -452,7 +453,7 @@ typedef struct {
 void heed__decoder_read(decoder *m, const decoder_settings *set);
 /* Makes decoder.* and head: `layers` recurrent layers that attend to vectors of width `memory`, or
  * read a fixed context of that width, and a head for `vocab` tokens. */
-bool heed__decoder_init(decoder *m, heed_store *s, const decoder_settings *set, int layers,
+bool heed__decoder_init(decoder *m, heed_params *s, const decoder_settings *set, int layers,
                         int memory, int vocab);
 /* Initial values of the model's other parameters by the setting init-std; NULL: the default. */
 const char *heed__decoder_initial(const decoder *m);
@@ -465,7 +466,7 @@ heed_tensor *heed__decoder_apply(const decoder *m, heed_tape *t, heed_tensor *id
 
 /* The members `attending` and `average` of heed_model: one layer with one head, target tokens over
  * the memory. */
-bool heed__decoder_attending(const decoder *m, int index, heed_attending *out);
+bool heed__decoder_attending(const decoder *m, int index, heed_attention_info *out);
 void heed__decoder_average(decoder *m, bool on);
 
 /* The members of heed_steps. heed__decoder_keep is called at the end of `read`; count: S. */
@@ -482,7 +483,7 @@ typedef struct {
     heed_tensor *target; /* (V,d): embeddings */
     heed_real scale;     /* factor of the embeddings: sqrt(d), or 1 */
     heed_position place;
-    heed_drop drop; /* of embeddings */
+    heed_dropout_layer drop; /* of embeddings */
     int layers, len;
     bool recompute; /* as in block_stack */
     double beta;    /* as in block_stack */
@@ -493,14 +494,14 @@ typedef struct {
 
 /* Makes decoder.N, with attention to memory like that to the target itself except for a.cross. The
  * caller sets or makes the other fields. */
-void heed__block_decoder_init(block_decoder *m, heed_store *s, heed_block_args a);
+void heed__block_decoder_init(block_decoder *m, heed_params *s, heed_block_args a);
 /* ids (B,T) at positions [from, from + T), memory (B,S,d), pad (B,S) or NULL -> (B,T,d), what the
  * head reads; caches: two per layer, or NULL. */
 heed_tensor *heed__block_decoder_apply(const block_decoder *m, heed_tape *t, heed_tensor *memory,
                                        heed_tensor *pad, heed_tensor *ids, int from,
                                        heed_cache *caches);
 /* Describes self-attention layers from index 0, then those attending to the memory. */
-bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attending *out);
+bool heed__block_decoder_attending(const block_decoder *m, int index, heed_attention_info *out);
 
 /* The members of heed_steps. heed__block_decoder_keep is called at the end of `read`. */
 bool heed__block_decoder_keep(const block_decoder *m, heed_tape *t, heed_tensor *memory,

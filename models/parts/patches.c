@@ -72,19 +72,19 @@ const heed_option heed__patch_options[] = {
              .help = "initial deviation of sublayers' output weights: init-std / sqrt(2 layers)"),
     {0}};
 
-static void embeddings(patch_encoder *m, heed_store *s, const patch_settings *set) {
+static void embeddings(patch_encoder *m, heed_params *s, const patch_settings *set) {
     int width = m->stack.width;
     bool cls = is(set->pool, "cls");
-    heed_scope(s, "embed");
+    heed_scope_push(s, "embed");
     if (cls)
-        m->cls = heed_param(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
-                            (int[]){1, 1, width});
+        m->cls = heed_param_new(s, "cls", heed__stack_init_or(&m->stack, "normal:0.02"), 3,
+                                (int[]){1, 1, width});
     heed_patch_embed_init(&m->patch, s, "patch", m->channels, m->side, width,
                           heed__stack_init_or(&m->stack, NULL));
     heed_position_init(&m->position, s, "position", heed__patches_positions(set),
                        heed__patches_count(m) + cls, width);
-    heed_drop_init(&m->drop, s, "drop", set->stack.block.dropout);
-    heed_unscope(s);
+    heed_dropout_layer_init(&m->drop, s, "drop", set->stack.block.dropout);
+    heed_scope_pop(s);
     heed_set_decay(s, "embed.cls", false);
     heed_set_decay(s, "embed.position.*", false);
     heed_set_rows(s, "embed.position.*", HEED_ROWS_GRID);
@@ -100,8 +100,8 @@ int heed__patches_count(const patch_encoder *m) {
     return across * across;
 }
 
-bool heed__patches_init(patch_encoder *m, heed_store *s, const patch_settings *set) {
-    heed_ctx *c = heed_store_ctx(s);
+bool heed__patches_init(patch_encoder *m, heed_params *s, const patch_settings *set) {
+    heed_ctx *c = heed_params_ctx(s);
     m->size = set->picture.size;
     m->channels = set->picture.channels;
     m->side = set->patch;
@@ -130,7 +130,7 @@ static heed_tensor *embedded(const patch_encoder *m, heed_tape *t, heed_tensor *
     x = heed_patch_embed_apply(&m->patch, t, x); /* (B,n,d), row by row */
     x = heed_position_apply(&m->position, t, with_cls(m, t, x), 0);
     if (seen) x = heed_gather(t, x, seen);
-    return heed_drop_apply(&m->drop, t, x);
+    return heed_dropout_layer_apply(&m->drop, t, x);
 }
 
 heed_tensor *heed__patches_encode(const patch_encoder *m, heed_tape *t, heed_tensor *x,

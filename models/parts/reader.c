@@ -35,7 +35,7 @@ const heed_option heed__reader_options[] = {
     HEED_WHEN("cell one-bias cell-activation bidirectional", "encoder=rnn"),
     {0}};
 
-static void convolutions(conv_stack *k, heed_store *s, const reader_settings *set) {
+static void convolutions(conv_stack *k, heed_params *s, const reader_settings *set) {
     const stack_settings *stack = &set->text.stack;
     int width = stack->width;
     heed_conv_layer_args a = {.in = width, .out = width, .size = {0, set->kernel}};
@@ -43,17 +43,17 @@ static void convolutions(conv_stack *k, heed_store *s, const reader_settings *se
     k->act = heed__activation(stack->activation);
     k->causal = set->causal;
     for (int i = 0; i < k->layers; i++) {
-        heed_scope(s, "encoder.%d", i);
+        heed_scope_push(s, "encoder.%d", i);
         heed_norm_args norm = heed__stack_norm_args(stack, width);
         norm.no_bias = false; /* the setting is for attention */
         heed_norm_init(&k->norm[i], s, "norm", norm);
         heed_conv_init(&k->conv[i], s, "conv", a);
-        heed_drop_init(&k->drop[i], s, "drop", stack->block.dropout);
-        heed_unscope(s);
+        heed_dropout_layer_init(&k->drop[i], s, "drop", stack->block.dropout);
+        heed_scope_pop(s);
     }
 }
 
-static void attention(block_stack *m, heed_store *s, const reader_settings *set) {
+static void attention(block_stack *m, heed_params *s, const reader_settings *set) {
     stack_settings stack = set->text.stack;
     stack.final_norm =
         is(set->final_norm, "auto") ? is(stack.norm, "pre") : is(set->final_norm, "true");
@@ -61,7 +61,7 @@ static void attention(block_stack *m, heed_store *s, const reader_settings *set)
     heed__stack_make(m, s, &stack, "encoder", set->causal);
 }
 
-static void recurrent_layers(text_model *m, heed_store *s, const reader_settings *set) {
+static void recurrent_layers(text_model *m, heed_params *s, const reader_settings *set) {
     const stack_settings *stack = &set->text.stack;
     heed_rnn_args a =
         heed__cells(&set->cells, m->width, m->width, stack->layers, stack->block.dropout);
@@ -70,7 +70,7 @@ static void recurrent_layers(text_model *m, heed_store *s, const reader_settings
     if (a.bidirectional) m->width *= 2;
 }
 
-bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set, int neurons) {
+bool heed__reader_init(text_model *m, heed_params *s, const reader_settings *set, int neurons) {
     bool attends = is(set->encoder, "attention");
     m->vocab = set->text.tokens.vocab;
     m->classes = set->classes;
@@ -79,7 +79,7 @@ bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set,
     m->width = set->text.stack.width;
     if (m->vocab < 1 || m->classes < 1)
         return heed_fail(
-            heed_store_ctx(s), HEED_USAGE,
+            heed_params_ctx(s), HEED_USAGE,
             "size of the model is wrong: expected vocab and classes of at least 1, found %d "
             "and %d; hint: `vocab`, `classes`",
             m->vocab, m->classes);
@@ -97,7 +97,7 @@ bool heed__reader_init(text_model *m, heed_store *s, const reader_settings *set,
     }
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = m->width, .out = neurons});
     heed_set_rows(s, "head.*", HEED_ROWS_CLASSES);
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 /* ---- forward ---- */
@@ -115,7 +115,7 @@ static heed_tensor *convolved(const conv_stack *k, heed_tape *t, heed_tensor *x,
         heed_tensor *y = heed_norm_apply(&k->norm[i], t, x);
         if (there) y = heed_mul(t, y, there);
         y = heed_conv_apply(&k->conv[i], t, heed_pad(t, y, 1, before, around - before, 0));
-        y = heed_drop_apply(&k->drop[i], t, heed_activate(t, y, k->act));
+        y = heed_dropout_layer_apply(&k->drop[i], t, heed_activate(t, y, k->act));
         x = heed_add(t, x, y);
     }
     return x;
@@ -174,7 +174,7 @@ heed_tensor *heed__reader_apply(const text_model *m, heed_tape *t, const heed_mo
 
 /* ---- members of heed_model ---- */
 
-bool heed__reader_attending(const void *self, int index, heed_attending *out) {
+bool heed__reader_attending(const void *self, int index, heed_attention_info *out) {
     const text_model *m = self;
     bool attends = !m->rnn.args.layers && !m->conv.layers;
     return attends && heed__stack_attending(&m->stack, HEED_ENCODER, index, out);

@@ -102,11 +102,11 @@ heed_block_args heed__stack_block_args(const block_stack *m, const stack_setting
     return a;
 }
 
-void heed__stack_make(block_stack *m, heed_store *s, const stack_settings *set, const char *name,
+void heed__stack_make(block_stack *m, heed_params *s, const stack_settings *set, const char *name,
                       bool causal) {
     heed_block_args args = heed__stack_block_args(m, set, causal);
     if (m->beta < 0 && m->beta != -1)
-        heed_fail(heed_store_ctx(s), HEED_USAGE,
+        heed_fail(heed_params_ctx(s), HEED_USAGE,
                   "beta is out of range: expected at least 0, or -1 for 1/sqrt(key width), found "
                   "%g; hint: `beta = 1`",
                   m->beta);
@@ -126,7 +126,7 @@ static heed_tensor *block(const void *self, heed_tape *t, heed_tensor *const in[
 /* The first `count` blocks. */
 static heed_tensor *blocks(const block_stack *m, int count, heed_tape *t, heed_tensor *x,
                            heed_tensor *pad) {
-    bool again = m->recompute && heed_tape_mode(t) != HEED_TRACE && !heed_is_probing(t);
+    bool again = m->recompute && heed_tape_mode(t) != HEED_TRACE && !heed_probe_active(t);
     for (int i = 0; i < count; i++)
         x = again ? heed_recompute(t, block, &m->block[i], (heed_tensor *[HEED_RECOMPUTE]){x, pad})
                   : heed_block_apply(&m->block[i], t, x, &(heed_block_inputs){.pad = pad});
@@ -143,7 +143,7 @@ heed_tensor *heed__stack_apply(const block_stack *m, heed_tape *t, heed_tensor *
 }
 
 bool heed__stack_all_rows(const block_stack *m, const heed_tape *t) {
-    return m->all_rows || heed_is_probing(t) || heed_tape_mode(t) == HEED_TRACE;
+    return m->all_rows || heed_probe_active(t) || heed_tape_mode(t) == HEED_TRACE;
 }
 
 heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x, heed_tensor *rows,
@@ -155,7 +155,8 @@ heed_tensor *heed__stack_rows(const block_stack *m, heed_tape *t, heed_tensor *x
     return heed_block_apply(&m->block[last], t, x, &(heed_block_inputs){.rows = rows, .pad = pad});
 }
 
-bool heed__stack_attending(const block_stack *m, heed_stack stack, int index, heed_attending *out) {
+bool heed__stack_attending(const block_stack *m, heed_stack stack, int index,
+                           heed_attention_info *out) {
     if (index < 0 || index >= m->layers) return false;
     heed__model_attending(&m->block[index].attn, stack, index, m->beta, out);
     return true;

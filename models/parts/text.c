@@ -10,30 +10,30 @@ const heed_option heed__text_options[] = {
              .help = "segment embeddings; 0: none"),
     {0}};
 
-void heed__embedding_init(token_embedding *e, heed_store *s, const text_settings *set,
+void heed__embedding_init(token_embedding *e, heed_params *s, const text_settings *set,
                           const char *init, heed_position_kind positions) {
     int types = set->token_types, width = set->stack.width;
-    heed_scope(s, "embed");
-    e->token = heed_param(s, "token.weight", init, 2, (int[]){set->tokens.vocab, width});
+    heed_scope_push(s, "embed");
+    e->token = heed_param_new(s, "token.weight", init, 2, (int[]){set->tokens.vocab, width});
     heed_position_init(&e->position, s, "position", positions, set->tokens.block, width);
-    if (types) e->type = heed_param(s, "type.weight", init, 2, (int[]){types, width});
+    if (types) e->type = heed_param_new(s, "type.weight", init, 2, (int[]){types, width});
     if (set->embed_norm)
         heed_norm_init(&e->norm, s, "norm", heed__stack_norm_args(&set->stack, width));
-    heed_drop_init(&e->drop, s, "drop", set->stack.block.dropout);
-    heed_unscope(s);
+    heed_dropout_layer_init(&e->drop, s, "drop", set->stack.block.dropout);
+    heed_scope_pop(s);
     heed_set_rows(s, "embed.token.weight", HEED_ROWS_TOKENS);
 }
 
 heed_tensor *heed__embedding_apply(const token_embedding *e, heed_tape *t, heed_tensor *ids,
                                    heed_tensor *types, int from) {
-    heed_tensor *x = heed_embed(heed_at(t, "embed.token"), e->token, ids);
+    heed_tensor *x = heed_embed(heed_name_scope(t, "embed.token"), e->token, ids);
     if (e->type && types)
-        x = heed_add(t, x, heed_embed(heed_at(t, "embed.type"), e->type, types));
+        x = heed_add(t, x, heed_embed(heed_name_scope(t, "embed.type"), e->type, types));
     else if (e->type)
         x = heed_add(t, x, heed_slice(t, e->type, 0, 0, 1));
     x = heed_position_apply(&e->position, t, x, from);
     if (e->norm.gain) x = heed_norm_apply(&e->norm, t, x);
-    return heed_drop_apply(&e->drop, t, x);
+    return heed_dropout_layer_apply(&e->drop, t, x);
 }
 
 heed_tensor *heed__tokens_pooled(heed_tape *t, heed_tensor *x, const heed_tensor *pad, bool last) {
@@ -51,9 +51,9 @@ heed_tensor *heed__tokens_pooled(heed_tape *t, heed_tensor *x, const heed_tensor
     return heed_reshape(t, heed_matmul(t, share, x), 2, (int[]){rows, x->shape[2]});
 }
 
-bool heed__transformer_init(transformer *m, heed_store *s, const text_settings *set,
+bool heed__transformer_init(transformer *m, heed_params *s, const text_settings *set,
                             const char *name, bool causal) {
-    heed_ctx *c = heed_store_ctx(s);
+    heed_ctx *c = heed_params_ctx(s);
     heed__stack_read(&m->stack, &set->stack);
     m->vocab = set->tokens.vocab;
     m->len = set->tokens.block;

@@ -5,7 +5,7 @@
     "norm=pre embed-norm=false token-types=0 head-bias=false cell=none final-norm=true "           \
     "attn-out=true hard=false beta=-1 "
 
-static const heed_published_key gpt2_keys[] = {
+static const heed_hf_key gpt2_keys[] = {
     KEY_WITH("vocab_size", "vocab", "50257", .rows = "embed.token.weight"),
     KEY_WITH("n_positions", "block", "1024", .rows = "embed.position.weight"),
     KEY_WITH("n_embd", "width", "768", .rows = "norm.weight"),
@@ -23,21 +23,21 @@ static const heed_published_key gpt2_keys[] = {
     KEY_FIXED("add_cross_attention", "false"),
     KEY("initializer_range", "init-std", "0.02"),
     {0}};
-static const heed_published_tensor gpt2_tensors[] = {
+static const heed_hf_tensor gpt2_tensors[] = {
     TENSOR("embed.token.weight", "transformer.wte.weight"),
     TENSOR("embed.position.weight", "transformer.wpe.weight"),
     TENSORS("decoder.#.norm1", "transformer.h.#.ln_1"),
-    TENSORS_AS("decoder.#.attn.qkv", "transformer.h.#.attn.c_attn", HEED_PUBLISHED_TRANSPOSED),
-    TENSORS_AS("decoder.#.attn.out", "transformer.h.#.attn.c_proj", HEED_PUBLISHED_TRANSPOSED),
+    TENSORS_AS("decoder.#.attn.qkv", "transformer.h.#.attn.c_attn", HEED_HF_TRANSPOSED),
+    TENSORS_AS("decoder.#.attn.out", "transformer.h.#.attn.c_proj", HEED_HF_TRANSPOSED),
     TENSORS("decoder.#.norm2", "transformer.h.#.ln_2"),
-    TENSORS_AS("decoder.#.mlp.up", "transformer.h.#.mlp.c_fc", HEED_PUBLISHED_TRANSPOSED),
-    TENSORS_AS("decoder.#.mlp.down", "transformer.h.#.mlp.c_proj", HEED_PUBLISHED_TRANSPOSED),
+    TENSORS_AS("decoder.#.mlp.up", "transformer.h.#.mlp.c_fc", HEED_HF_TRANSPOSED),
+    TENSORS_AS("decoder.#.mlp.down", "transformer.h.#.mlp.c_proj", HEED_HF_TRANSPOSED),
     TENSORS("norm", "transformer.ln_f"),
     TENSOR("head.weight", "lm_head.weight"),
-    TENSOR_AS("embed.token.weight", "lm_head.weight", HEED_PUBLISHED_COPY),
+    TENSOR_AS("embed.token.weight", "lm_head.weight", HEED_HF_COPY),
     {0}};
 
-static const heed_published_key llama_keys[] = {
+static const heed_hf_key llama_keys[] = {
     KEY_WITH("vocab_size", "vocab", "32000", .rows = "embed.token.weight"),
     KEY_WITH("hidden_size", "width", "4096", .rows = "norm.weight"),
     KEY_WITH("intermediate_size", "ff", "11008", .rows = "decoder.0.mlp.up.weight"),
@@ -60,7 +60,7 @@ static const heed_published_key llama_keys[] = {
     KEY("attention_dropout", "dropout", "0.0"),
     KEY("initializer_range", "init-std", "0.02"),
     {0}};
-static const heed_published_tensor llama_tensors[] = {
+static const heed_hf_tensor llama_tensors[] = {
     TENSOR("embed.token.weight", "model.embed_tokens.weight"),
     TENSOR("decoder.#.norm1.weight", "model.layers.#.input_layernorm.weight"),
     TENSOR_QKV("decoder.#.attn.qkv.", "model.layers.#.self_attn.", "q_proj.", "k_proj.", "v_proj.",
@@ -72,10 +72,10 @@ static const heed_published_tensor llama_tensors[] = {
     TENSOR("decoder.#.mlp.down.weight", "model.layers.#.mlp.down_proj.weight"),
     TENSOR("norm.weight", "model.norm.weight"),
     TENSOR("head.weight", "lm_head.weight"),
-    TENSOR_AS("embed.token.weight", "lm_head.weight", HEED_PUBLISHED_COPY),
+    TENSOR_AS("embed.token.weight", "lm_head.weight", HEED_HF_COPY),
     {0}};
 
-const heed_published heed__gpt_published[] = {
+const heed_hf_map heed__gpt_published[] = {
     {.type = "gpt2",
      .architectures = "GPT2LMHeadModel",
      .settings = ALIKE "norm-kind=layer ff-kind=plain positions=learned bias=true kv-heads=0 "

@@ -6,20 +6,18 @@
     TENSORS("head.dense", "cls.predictions.transform.dense"),                                      \
         TENSORS("head.norm", "cls.predictions.transform.LayerNorm"),                               \
         TENSOR("head.bias", "cls.predictions.bias"),                                               \
-        TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_PUBLISHED_COPY),               \
+        TENSOR_AS("head.bias", "cls.predictions.decoder.bias", HEED_HF_COPY),                      \
         TENSOR("head.weight", "cls.predictions.decoder.weight"),                                   \
-        TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_PUBLISHED_COPY)
+        TENSOR_AS("embed.token.weight", "cls.predictions.decoder.weight", HEED_HF_COPY)
 
-static const heed_published_key keys[] = {
-    BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
-static const heed_published_tensor whole[] = {BERT_TENSORS("bert."), HEAD_TENSORS, {0}};
-static const heed_published_key rotary_keys[] = {
+static const heed_hf_key keys[] = {BERT_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
+static const heed_hf_tensor whole[] = {BERT_TENSORS("bert."), HEAD_TENSORS, {0}};
+static const heed_hf_key rotary_keys[] = {
     ROFORMER_KEYS, KEY("tie_word_embeddings", "tie", "true"), {0}};
-static const heed_published_tensor rotary[] = {ROFORMER_TENSORS, HEAD_TENSORS, {0}};
-static const heed_published_key encoder_keys[] = {BERT_KEYS, {0}};
-static const heed_published_tensor encoder[] = {
-    BERT_TENSORS(""), TENSORS("pooler", "pooler.dense"), {0}};
-const heed_published heed__mlm_published[] = {
+static const heed_hf_tensor rotary[] = {ROFORMER_TENSORS, HEAD_TENSORS, {0}};
+static const heed_hf_key encoder_keys[] = {BERT_KEYS, {0}};
+static const heed_hf_tensor encoder[] = {BERT_TENSORS(""), TENSORS("pooler", "pooler.dense"), {0}};
+const heed_hf_map heed__mlm_published[] = {
     {.type = "bert",
      .architectures = "BertForMaskedLM BertForPreTraining",
      .settings = BERT_SETTINGS "transform-head=true head-bias=true pooler=false",

@@ -7,7 +7,7 @@
 #include <heed/exchange.h>
 
 /* The maps, one per file, for the member `published` of a heed_model. */
-extern const heed_published heed__gpt_published[], heed__mlm_published[], heed__vit_published[],
+extern const heed_hf_map heed__gpt_published[], heed__mlm_published[], heed__vit_published[],
     heed__textcls_published[], heed__tag_published[];
 
 /* The names of transformers for the activations. */
@@ -26,10 +26,10 @@ extern const heed_published heed__gpt_published[], heed__mlm_published[], heed__
 /* A parameter and its tensor; the weight and the bias of a layer or a norm. */
 #define TENSOR_AS(ours, theirs, as)                                                                \
     { .name = ours, .published = theirs, .form = as }
-#define TENSOR(ours, theirs) TENSOR_AS(ours, theirs, HEED_PUBLISHED_SAME)
+#define TENSOR(ours, theirs) TENSOR_AS(ours, theirs, HEED_HF_SAME)
 #define TENSORS_AS(ours, theirs, as)                                                               \
     TENSOR_AS(ours ".weight", theirs ".weight", as), TENSOR(ours ".bias", theirs ".bias")
-#define TENSORS(ours, theirs) TENSORS_AS(ours, theirs, HEED_PUBLISHED_SAME)
+#define TENSORS(ours, theirs) TENSORS_AS(ours, theirs, HEED_HF_SAME)
 /* Queries, keys and values, of which the parameter has the rows one after the other. */
 #define TENSOR_QKV(ours, layer, q, k, v, what)                                                     \
     TENSOR(ours what, layer q what " " layer k what " " layer v what)
@@ -74,8 +74,8 @@ extern const heed_published heed__gpt_published[], heed__mlm_published[], heed__
               as)
 #define BERT_TENSORS(BERT)                                                                         \
     TENSOR("embed.position.weight", BERT "embeddings.position_embeddings.weight"),                 \
-        BERT_BODY_TENSORS(BERT, HEED_PUBLISHED_SAME)
-#define ROFORMER_TENSORS BERT_BODY_TENSORS("roformer.", HEED_PUBLISHED_PAIRED)
+        BERT_BODY_TENSORS(BERT, HEED_HF_SAME)
+#define ROFORMER_TENSORS BERT_BODY_TENSORS("roformer.", HEED_HF_PAIRED)
 #define BERT_BODY_TENSORS(BERT, as)                                                                \
     TENSOR("embed.token.weight", BERT "embeddings.word_embeddings.weight"),                        \
         TENSOR("embed.type.weight", BERT "embeddings.token_type_embeddings.weight"),               \

@@ -1,15 +1,15 @@
 /* published/textcls.c -- textcls as BertForSequenceClassification. */
 #include "published.h"
 
-static const heed_published_key keys[] = {
+static const heed_hf_key keys[] = {
     BERT_KEYS,
     {.key = "problem_type", .value = "null", .values = "single_label_classification"},
     {0}};
-static const heed_published_tensor tensors[] = {BERT_TENSORS("bert."),
-                                                TENSORS("pooler", "bert.pooler.dense"),
-                                                TENSORS("head", "classifier"),
-                                                {0}};
-const heed_published heed__textcls_published[] = {
+static const heed_hf_tensor tensors[] = {BERT_TENSORS("bert."),
+                                         TENSORS("pooler", "bert.pooler.dense"),
+                                         TENSORS("head", "classifier"),
+                                         {0}};
+const heed_hf_map heed__textcls_published[] = {
     {.type = "bert",
      .architectures = "BertForSequenceClassification",
      .settings = BERT_SETTINGS

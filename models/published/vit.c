@@ -1,7 +1,7 @@
 /* published/vit.c -- vit as ViTForImageClassification. */
 #include "published.h"
 
-static const heed_published_key keys[] = {
+static const heed_hf_key keys[] = {
     KEY_WITH("hidden_size", "width", "768", .rows = "norm.weight"),
     KEY("num_hidden_layers", "layers", "12"),
     KEY("num_attention_heads", "heads", "12"),
@@ -23,9 +23,9 @@ static const heed_published_key keys[] = {
 #define QKV(what)                                                                                  \
     TENSOR_QKV("encoder.#.attn.qkv.", LAYER, "attention.attention.query.",                         \
                "attention.attention.key.", "attention.attention.value.", what)
-static const heed_published_tensor tensors[] = {
+static const heed_hf_tensor tensors[] = {
     TENSOR("embed.cls", EMBEDDED "cls_token"),
-    TENSOR_AS("embed.position.weight", EMBEDDED "position_embeddings", HEED_PUBLISHED_LEADING),
+    TENSOR_AS("embed.position.weight", EMBEDDED "position_embeddings", HEED_HF_LEADING),
     TENSORS("embed.patch", EMBEDDED "patch_embeddings.projection"),
     TENSORS("encoder.#.norm1", LAYER "layernorm_before"),
     QKV("weight"),
@@ -54,7 +54,7 @@ static const char *const renames[] = {"vit.layers.",
                                       ".mlp.fc2.",
                                       ".output.dense.",
                                       NULL};
-const heed_published heed__vit_published[] = {
+const heed_hf_map heed__vit_published[] = {
     {.type = "vit",
      .architectures = "ViTForImageClassification",
      .settings = "norm=pre norm-kind=layer ff-kind=plain positions=learned bias=true attn-out=true "

@@ -85,7 +85,7 @@ class BatchNorm(Layer):
 class Dropout(Layer):
     """In training, each number is 0 with probability p, 0 <= p < 1, else divided by 1 - p."""
 
-    kind, init, run = _c.heed_drop, lib.heed_drop_init, lib.heed_drop_apply
+    kind, init, run = _c.heed_dropout_layer, lib.heed_dropout_layer_init, lib.heed_dropout_layer_apply
 
     def __init__(self, net, name, p):
         super().__init__(net, name, p)

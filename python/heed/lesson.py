@@ -28,22 +28,22 @@ class Lesson:
         for name, size in (("b_q", key), ("b_k", key), ("b_v", value), ("hide", sources)):
             if kept[name] is not None and kept[name].shape != (size,):
                 raise UsageError(f"{name} has shape {kept[name].shape}: expected ({size},)")
-        a = _c.heed_lesson_args(tokens=len(kept["x"]), features=kept["x"].shape[1], key=key, value=value,
+        a = _c.heed_attention_trace_args(tokens=len(kept["x"]), features=kept["x"].shape[1], key=key, value=value,
                                 beta=float("nan") if beta is None else beta, causal=causal, hard=hard, rotary=rotary)
         if z is not None:
             a.sources, a.memory = kept["z"].shape
         for name, matrix in kept.items():
             setattr(a, name, None if matrix is None else matrix.ctypes.data)
-        c, made = Context(), _c.heed_lesson()
+        c, made = Context(), _c.heed_attention_trace()
         try:
-            c.made(lib.heed_lesson_make(c.pointer, byref(a), byref(made)), "Lesson")
+            c.made(lib.heed_attention_trace_make(c.pointer, byref(a), byref(made)), "Lesson")
             self.parts = parts_of(made)
         finally:
-            lib.heed_lesson_free(byref(made))
+            lib.heed_attention_trace_free(byref(made))
 
     @classmethod
     def of(cls, made):
-        """Of a heed_lesson, from which everything is copied."""
+        """Of a heed_attention_trace, from which everything is copied."""
         lesson = cls.__new__(cls)
         lesson.parts = parts_of(made)
         return lesson
@@ -59,10 +59,10 @@ class Lesson:
 
 
 def parts_of(made):
-    """Copies of a heed_lesson's matrices by name."""
+    """Copies of a heed_attention_trace's matrices by name."""
     found = {}
-    for i in range(_c.HEED_LESSON_COUNT):
+    for i in range(_c.HEED_TRACE_COUNT):
         m = made.part[i]
         if m.x:
-            found[text(lib.heed_lesson_name(i))] = np.array((ctypes.c_double * (m.rows * m.cols)).from_address(m.x)).reshape(m.rows, m.cols)
+            found[text(lib.heed_attention_trace_name(i))] = np.array((ctypes.c_double * (m.rows * m.cols)).from_address(m.x)).reshape(m.rows, m.cols)
     return found

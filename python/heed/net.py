@@ -70,7 +70,7 @@ class Net(Owner):
 
     def __init__(self, seed=1, threads=0, isa=None):
         c = Context(seed, threads, isa)
-        self.use(c, c.made(lib.heed_store_new(c.pointer)), c.made(lib.heed_tape_new(c.pointer)))
+        self.use(c, c.made(lib.heed_params_new(c.pointer)), c.made(lib.heed_tape_new(c.pointer)))
         self.eval()
 
     def use(self, context, store, tape):
@@ -147,7 +147,7 @@ class Net(Owner):
         return self.real(x) if x is None or isinstance(x, Tensor) else self.ids(x).pointer
 
     def named(self, name):
-        return lib.heed_at(self.pointer, self.text(name))
+        return lib.heed_name_scope(self.pointer, self.text(name))
 
     def text(self, words):
         """A text that heed keeps by its address until the next step."""
@@ -166,7 +166,7 @@ class Net(Owner):
         init: zero, one, const:V, normal:S (deviation S), uniform:A (in [-A, A)), kaiming, kaiming:N (fan-in N), xavier. The values
         depend only on the seed and the full name."""
         shape = shape if np.ndim(shape) else (shape,)
-        p = lib.heed_param(self.store, text_bytes(name, "name"), text_bytes(init, "init"), len(shape), shape_of(shape))
+        p = lib.heed_param_new(self.store, text_bytes(name, "name"), text_bytes(init, "init"), len(shape), shape_of(shape))
         return Tensor(self, self.context.made(p, name), None)
 
     @contextlib.contextmanager
@@ -174,32 +174,32 @@ class Net(Owner):
         """Names of parameters made within begin with this one and a dot."""
         name = text_bytes(name, "name").replace(b"%", b"%%")
         try:
-            self.context.made(lib.heed_scope(self.store, name), "scope")
+            self.context.made(lib.heed_scope_push(self.store, name), "scope")
             yield
         finally:
-            lib.heed_unscope(self.store)
+            lib.heed_scope_pop(self.store)
 
     def entries(self):
         """heed's structs of all parameters and states."""
-        for i in range(lib.heed_store_count(self.store)):
-            yield _c.heed_entry.from_address(lib.heed_store_at(self.store, i))
+        for i in range(lib.heed_params_count(self.store)):
+            yield _c.heed_param.from_address(lib.heed_params_at(self.store, i))
 
     def parameters(self, trained=False):
         """A dict of all parameters and states by name, in their order. trained: only those that an optimizer changes."""
         return {text(e.name): Tensor(self, e.tensor, None) for e in self.entries() if e.trained or not trained}
 
     def __getitem__(self, name):
-        found = lib.heed_store_find(self.store, text_bytes(name, "name"))
+        found = lib.heed_params_find(self.store, text_bytes(name, "name"))
         if not found:
             raise KeyError(name)
-        return Tensor(self, _c.heed_entry.from_address(found).tensor, None)
+        return Tensor(self, _c.heed_param.from_address(found).tensor, None)
 
     def __contains__(self, name):
-        return bool(lib.heed_store_find(self.store, text_bytes(name, "name")))
+        return bool(lib.heed_params_find(self.store, text_bytes(name, "name")))
 
     def __len__(self):
         """The number of scalar parameters, frozen ones included, states excluded."""
-        return lib.heed_store_params(self.store)
+        return lib.heed_params_numel(self.store)
 
     def freeze(self, pattern):
         """Stops the training of the parameters whose names match ("encoder.*"). Returns how many matched."""
@@ -250,7 +250,7 @@ class Net(Owner):
 
     def unprobe(self):
         """Ends all probes."""
-        lib.heed_unprobe(self.pointer)
+        lib.heed_probe_clear(self.pointer)
 
     def probed(self):
         """The values that probes kept in this step, by path."""

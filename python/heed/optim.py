@@ -43,14 +43,14 @@ class Optimizer(Owner):
         """One update of all trained parameters with the learning rate lr * scale; gradients are zero afterwards. A gradient that is not finite
         raises DivergedError before any value changes."""
         try:
-            self.net.context.made(lib.heed_step(self.pointer, scale), self.name)
+            self.net.context.made(lib.heed_optim_step(self.pointer, scale), self.name)
         except DivergedError as e:
             raise DivergedError(str(e).partition("; hint:")[0] + "; hint: a smaller lr, or optimizer.clip(1.0) before each step") from None
 
     def clip(self, most, scale=1.0):
         """In the next step, gradients are multiplied by scale, and then scaled so that their norm is at most `most` (0: no limit). Returns the
         norm after scale and before the limit."""
-        norm = lib.heed_clip(self.pointer, check_range("most", most, 0, math.inf, float), scale)
+        norm = lib.heed_clip_grad_norm(self.pointer, check_range("most", most, 0, math.inf, float), scale)
         self.net.context.check()
         return norm
 

@@ -508,16 +508,16 @@ class Run(Owner):
         on an input; an error if it does not give the model's attention."""
         with self._inspection(x, target) as s:
             self.net.moved()
-            count, made = ctypes.c_int(), _c.heed_lesson()
+            count, made = ctypes.c_int(), _c.heed_attention_trace()
             layers = self.context.made(lib.heed_attention_layers(self.pointer, byref(count)), "explain")
             try:
                 layer = check_range("layer", layer, -count.value, count.value - 1) % count.value
                 block = _c.heed_record_block.from_address(layers + layer * ctypes.sizeof(_c.heed_record_block))
                 head = check_range("head", head, -block.heads, block.heads - 1) % block.heads
-                self.context.made(lib.heed_lesson_of_head(byref(s), byref(block), head, byref(made), None), "explain")
+                self.context.made(lib.heed_attention_trace_of_head(byref(s), byref(block), head, byref(made), None), "explain")
                 return Lesson.of(made)
             finally:
-                lib.heed_lesson_free(byref(made))
+                lib.heed_attention_trace_free(byref(made))
                 libc.free(layers)
 
     # ---- on data ----

@@ -1,6 +1,6 @@
 /* backward.c -- the backward pass: the recorded nodes in reverse order. */
+#include "core/params.h"
 #include "core/profile.h"
-#include "core/store.h"
 #include "core/tape.h"
 
 #include <string.h>

@@ -15,7 +15,7 @@ void heed_probe(heed_tape *t, const char *pattern, bool grad) {
     if (copy) r->patterns[r->pattern_count++] = (heed__probe_pattern){copy, grad};
 }
 
-void heed_unprobe(heed_tape *t) {
+void heed_probe_clear(heed_tape *t) {
     if (!t) return;
     heed__recording *r = t->r;
     for (size_t i = 0; i < r->pattern_count; i++) heed__free(r->patterns[i].pattern);
@@ -38,14 +38,14 @@ static const heed__probe_pattern *wanted(const heed_node *n, const char *name, c
     return matching(n->tape->r, n->name, name, path, size);
 }
 
-bool heed_is_probing(const heed_tape *t) { return t && t->r->pattern_count > 0; }
+bool heed_probe_active(const heed_tape *t) { return t && t->r->pattern_count > 0; }
 
 bool heed__is_probed(const heed_tape *t, const char *name, const char *value) {
     char path[HEED__PATH];
     return t && name && value && matching(t->r, name, value, path, sizeof path);
 }
 
-bool heed_probed(const heed_node *n, const char *name) {
+bool heed_probe_get(const heed_node *n, const char *name) {
     char path[HEED__PATH];
     return n && name && wanted(n, name, path, sizeof path) != NULL;
 }

@@ -91,7 +91,7 @@ heed_tape *heed__tape_inner(heed_tape *t) {
     return &r->inner->plain;
 }
 
-heed_tape *heed_at(heed_tape *t, const char *name) {
+heed_tape *heed_name_scope(heed_tape *t, const char *name) {
     if (heed__tape_stopped(t)) return NULL;
     heed_tape *named = heed__arena_take(&t->r->arena, sizeof *named);
     if (named) *named = (heed_tape){t->r, name};
@@ -264,7 +264,7 @@ bool heed__fail_at(heed_ctx *c, heed_status status, const char *op, const char *
     return heed_fail(c, status, "%s%s%s: %s", op, name ? " at " : "", name ? name : "", text);
 }
 
-bool heed_wrong(heed_node *n, const char *format, ...) {
+bool heed_op_error(heed_node *n, const char *format, ...) {
     if (!n || !format) return false;
     char text[512], where[HEED__NODE_TEXT];
     va_list list;
@@ -274,23 +274,23 @@ bool heed_wrong(heed_node *n, const char *format, ...) {
     return heed__fail_at(n->ctx, HEED_USAGE, n->op->name, heed__node_text(n, where), "%s", text);
 }
 
-bool heed_out(heed_node *n, int dims, const int *shape) {
+bool heed_op_output(heed_node *n, int dims, const int *shape) {
     if (!n) return false;
     n->y = new_tensor(n->tape, dims, shape);
     return n->y && take_values(n->tape, n->y);
 }
 
-bool heed_out_like(heed_node *n, int i) {
-    return n && n->in[i] && heed_out(n, n->in[i]->dims, n->in[i]->shape);
+bool heed_op_output_like(heed_node *n, int i) {
+    return n && n->in[i] && heed_op_output(n, n->in[i]->dims, n->in[i]->shape);
 }
 
-bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shape) {
+bool heed_op_output_view(heed_node *n, int i, size_t offset, int dims, const int *shape) {
     heed_tensor *in = n ? n->in[i] : NULL;
     heed_tensor *y = in ? new_tensor(n->tape, dims, shape) : NULL;
     if (!y) return false;
     if (offset > in->size || y->size > in->size - offset)
-        return heed_wrong(n, "a view of %zu elements from %zu exceeds its %zu", y->size, offset,
-                          in->size);
+        return heed_op_error(n, "a view of %zu elements from %zu exceeds its %zu", y->size, offset,
+                             in->size);
     if (in->x) y->x = in->x + offset;
     if (in->i) y->i = in->i + offset;
     bool own = !heed__of(in)->base || heed__of(in)->keep_grad; /* where the gradient goes */
@@ -300,11 +300,11 @@ bool heed_out_view(heed_node *n, int i, size_t offset, int dims, const int *shap
     return true;
 }
 
-heed_tensor *heed_keep(heed_node *n, const char *name, int dims, const int *shape) {
+heed_tensor *heed_op_save(heed_node *n, const char *name, int dims, const int *shape) {
     if (!n || !name) return NULL;
     const int capacity = (int)(sizeof n->kept / sizeof *n->kept);
     if (n->kept_count == capacity) {
-        heed_wrong(n, "more than %d kept values", capacity);
+        heed_op_error(n, "more than %d kept values", capacity);
         return NULL;
     }
     heed_tensor *y = new_tensor(n->tape, dims, shape);
@@ -336,7 +336,7 @@ void heed__let_go(heed_tape *t, heed_tensor *x) {
         heed__of(x)->keep_grad || !x->x)
         return;
     bool done = n->again || t->r->mode == HEED_EVAL;
-    if (!done || t->r->mode == HEED_TRACE || heed_is_probing(t)) return;
+    if (!done || t->r->mode == HEED_TRACE || heed_probe_active(t)) return;
     heed__arena_give(&t->r->arena, x->x, x->size * sizeof *x->x);
     x->x = NULL;
     heed__of(n->y)->dropped = true;
@@ -373,7 +373,7 @@ void heed_update_state(heed_node *n, int i, double keep, double scale, const hee
     if (!n || !x || i < 0 || i >= n->inputs || !n->in[i]) return;
     heed__recording *r = n->tape->r;
     if (r->is_inner) {
-        heed_wrong(n, "a part that is computed again cannot update a state");
+        heed_op_error(n, "a part that is computed again cannot update a state");
         return;
     }
     heed__state_update u = {n->in[i], keep, scale, x};
@@ -446,16 +446,16 @@ static bool check_inputs(heed_node *n) {
     for (int i = 0; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
         bool optional = kind[1] == '?';
-        if (!x && !optional) return heed_wrong(n, "input %d is NULL", i);
+        if (!x && !optional) return heed_op_error(n, "input %d is NULL", i);
         if (!heed__tape_owns(r, x, n->op->name, n->named ? n->name : NULL)) return false;
         if (x && ((*kind == 'r' && x->i) || (*kind == 'i' && x->x)))
-            return heed_wrong(n, "input %d must hold %s", i,
-                              x->i ? "reals, not indices" : "indices, not reals");
+            return heed_op_error(n, "input %d must hold %s", i,
+                                 x->i ? "reals, not indices" : "indices, not reals");
         if (x && r->mode != HEED_EVAL && heed__wants_grad(r, x)) n->recording = true;
         if (kind[1] != '*') kind += 1 + optional;
     }
     if (n->recording && !n->op->backward)
-        return heed_wrong(
+        return heed_op_error(
             n, "no backward: nothing before it would train; hint: write one, or pass its "
                "inputs through heed_stop_gradient");
     return true;
@@ -464,8 +464,9 @@ static bool check_inputs(heed_node *n) {
 static heed_tensor *run(heed_node *n) {
     heed__recording *r = n->tape->r;
     size_t used = heed__tape_bytes(r);
-    if (!check_inputs(n) || !(n->op->infer ? n->op->infer(n) : heed_out_like(n, 0)) || !n->y) {
-        if (!heed__stopped(r->c)) heed_wrong(n, "the shape rule failed without a reason");
+    if (!check_inputs(n) || !(n->op->infer ? n->op->infer(n) : heed_op_output_like(n, 0)) ||
+        !n->y) {
+        if (!heed__stopped(r->c)) heed_op_error(n, "the shape rule failed without a reason");
         return NULL;
     }
     n->y->node = n;

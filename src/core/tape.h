@@ -73,8 +73,8 @@ typedef struct {
     const heed_real *x;
 } heed__state_update;
 
-/* The handle that callers hold: the recording, with a name for the next node or none. heed_at makes
- * a new handle, so a name applies only to the call that it was passed to. */
+/* The handle that callers hold: the recording, with a name for the next node or none.
+ * heed_name_scope makes a new handle, so a name applies only to the call that it was passed to. */
 struct heed_tape {
     heed__recording *r;
     const char *name;
@@ -151,8 +151,8 @@ bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...);
 /* Records the error "(2,3): WHY" for input a. Returns false. */
 HEED_PRINTF(3, 4)
 bool heed__bad_shape(heed_node *n, int a, const char *why, ...);
-/* Removes the name that heed_at gave t and returns it; NULL if none. Nodes recorded through t
- * afterwards are unnamed. For functions that record several ops under one name. */
+/* Removes the name that heed_name_scope gave t and returns it; NULL if none. Nodes recorded through
+ * t afterwards are unnamed. For functions that record several ops under one name. */
 const char *heed__take_name(heed_tape *t);
 /* True if a probe requests the value "NODE NAME.VALUE NAME". Lets callers skip values that are
  * computed only for probes. */

@@ -43,8 +43,8 @@ bool heed__bad_shapes(heed_node *n, int a, int b, const char *why, ...) {
     va_start(list, why);
     vsnprintf(text, sizeof text, why, list);
     va_end(list);
-    return heed_wrong(n, "%s x %s: %s", heed_shape_text(n->in[a], left, sizeof left),
-                      heed_shape_text(n->in[b], right, sizeof right), text);
+    return heed_op_error(n, "%s x %s: %s", heed_shape_text(n->in[a], left, sizeof left),
+                         heed_shape_text(n->in[b], right, sizeof right), text);
 }
 
 bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
@@ -53,5 +53,5 @@ bool heed__bad_shape(heed_node *n, int a, const char *why, ...) {
     va_start(list, why);
     vsnprintf(text, sizeof text, why, list);
     va_end(list);
-    return heed_wrong(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
+    return heed_op_error(n, "%s: %s", heed_shape_text(n->in[a], shape, sizeof shape), text);
 }

@@ -67,7 +67,7 @@ void heed__table_entities(heed_entities *e, heed_facts *out);
 
 #define HEED__COLUMNS(which, group)                                                                \
     {"columns",                                                                                    \
-     HEED_TEXT,                                                                                    \
+     HEED_OPTION_STRING,                                                                           \
      "",                                                                                           \
      0,                                                                                            \
      0,                                                                                            \
@@ -76,13 +76,16 @@ void heed__table_entities(heed_entities *e, heed_facts *out);
      ", by name or by number from 1; without it, by their usual names",                            \
      group},                                                                                       \
     {                                                                                              \
-        "header", HEED_TEXT, "auto", 0, 0, "auto|yes|no",                                          \
+        "header", HEED_OPTION_STRING, "auto", 0, 0, "auto|yes|no",                                 \
             "whether the first line of CSV and TSV names the columns; auto: if it has known "      \
             "names, and if it is unlike the others this is asked for",                             \
             group                                                                                  \
     }
 #define HEED__VAL_COLUMNS(group)                                                                   \
-    { "val-columns", HEED_TEXT, "", 0, 0, NULL, "columns of `val`; none: as `columns`", group }
+    {                                                                                              \
+        "val-columns", HEED_OPTION_STRING, "", 0, 0, NULL, "columns of `val`; none: as `columns`", \
+            group                                                                                  \
+    }
 
 /* ---- texts longer than the block ---- */
 
@@ -97,7 +100,7 @@ static inline size_t heed__front(const char *truncate, size_t most) {
 
 #define HEED__BALANCE(group)                                                                       \
     {                                                                                              \
-        "balance", HEED_BOOL, "false", 0, 0, NULL,                                                 \
+        "balance", HEED_OPTION_BOOL, "false", 0, 0, NULL,                                          \
             "weigh classes in the training loss by the inverse of their frequency", group          \
     }
 

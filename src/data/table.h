@@ -31,7 +31,7 @@ typedef struct {
     size_t order[HEED__SIDES];       /* the columns of a TSV whose first line names none */
     const char *unit;                /* of what a row is: "pair" */
 } heed__schema;
-extern const heed__schema heed__pair_schemas[], heed__picture_schema; /* [heed_pair_kind] */
+extern const heed__schema heed__pair_schemas[], heed__picture_schema; /* [heed_target_kind] */
 
 typedef struct {
     heed_ctx *c;

@@ -1012,7 +1012,7 @@ static onnx concat(exporter *e, step s) {
 
 /* Whether x is a table with a row for each position, of which rows from the first are read. */
 static bool is_positions(const exporter *e, const heed_tensor *x) {
-    const heed_entry *p = x->name ? heed_store_find(e->r->store, x->name) : NULL;
+    const heed_param *p = x->name ? heed_params_find(e->r->store, x->name) : NULL;
     return p && p->rows == HEED_ROWS_POSITIONS;
 }
 
@@ -1070,7 +1070,7 @@ static onnx transposed_once(exporter *e, onnx w) {
     snprintf(key, sizeof key, "transposed %s", w ? w : "");
     onnx known = find_known(e->g, key);
     if (known || !w) return known;
-    onnx_graph *g = heed_store_find(e->r->store, w) ? &e->graph : e->g;
+    onnx_graph *g = heed_params_find(e->r->store, w) ? &e->graph : e->g;
     return keep_known(g, key, add_node(g, IN(w), "Transpose perm=[1,0]"));
 }
 
@@ -1355,10 +1355,11 @@ static onnx attention(exporter *e, step s) {
 /* heed has r z n and i f g o, ONNX z r n and i o f g. */
 static onnx ordered(onnx_graph *g, onnx x, heed_cell kind) {
     onnx part[4];
-    if (kind == HEED_RNN) return x;
-    add_nodes(g, IN(x), kind == HEED_GRU ? 3 : 4, part, NULL, "Split axis=0");
-    return kind == HEED_GRU ? add_node(g, IN(part[1], part[0], part[2]), "Concat axis=0")
-                            : add_node(g, IN(part[0], part[3], part[1], part[2]), "Concat axis=0");
+    if (kind == HEED_CELL_TANH) return x;
+    add_nodes(g, IN(x), kind == HEED_CELL_GRU ? 3 : 4, part, NULL, "Split axis=0");
+    return kind == HEED_CELL_GRU
+               ? add_node(g, IN(part[1], part[0], part[2]), "Concat axis=0")
+               : add_node(g, IN(part[0], part[3], part[1], part[2]), "Concat axis=0");
 }
 
 /* (1,rows,..), made once, outside loops. */
@@ -1407,10 +1408,10 @@ static void run(exporter *e, const cell *k, onnx out[3]) {
                                                      [HEED_TANH] = "Tanh",
                                                      [HEED_SIGMOID] = "Sigmoid"};
     heed_cell kind = k->args.cell;
-    int gates = kind == HEED_RNN ? 1 : kind == HEED_GRU ? 3 : 4;
+    int gates = kind == HEED_CELL_TANH ? 1 : kind == HEED_CELL_GRU ? 3 : 4;
     char text[160], more[64] = "";
-    if (kind == HEED_RNN) snprintf(more, sizeof more, " activations=[%s]", acts[k->args.act]);
-    if (kind == HEED_GRU) snprintf(more, sizeof more, " linear_before_reset=1");
+    if (kind == HEED_CELL_TANH) snprintf(more, sizeof more, " activations=[%s]", acts[k->args.act]);
+    if (kind == HEED_CELL_GRU) snprintf(more, sizeof more, " linear_before_reset=1");
     snprintf(text, sizeof text, "%s hidden_size=%d direction=%s%s", nodes[kind], k->width,
              k->args.reverse ? "reverse" : "forward", more);
     onnx in[] = {k->x,
@@ -1419,9 +1420,9 @@ static void run(exporter *e, const cell *k, onnx out[3]) {
                  biases(e, k->b_in, k->b, gates * k->width, kind),
                  k->lengths,
                  k->h,
-                 kind == HEED_LSTM ? k->c : NULL,
+                 kind == HEED_CELL_LSTM ? k->c : NULL,
                  NULL};
-    add_nodes(e->g, in, kind == HEED_LSTM ? 3 : 2, out, NULL, text);
+    add_nodes(e->g, in, kind == HEED_CELL_LSTM ? 3 : 2, out, NULL, text);
 }
 
 /* ---- recurrent layers ---- */
@@ -1447,7 +1448,7 @@ static void first_state(exporter *e, onnx state, int width, heed_cell kind, onnx
     if (!state || !*state) return;
     state = ONNX(e, "Unsqueeze", state, one_int(e, 0));
     out[0] = state;
-    if (kind == HEED_LSTM)
+    if (kind == HEED_CELL_LSTM)
         add_nodes(e->g, IN(state, INTS(e->g, width, width)), 2, out, NULL, "Split axis=2");
 }
 
@@ -1508,7 +1509,7 @@ static onnx recurrent(exporter *e, step s) {
     const paired *from = step_of(e, n->in[GATES]);
     int width = n->in[W]->shape[1], states = n->y->shape[2];
     cell k = {.args = *(const heed_recurrent_args *)n->args, .width = width};
-    bool lstm = k.args.cell == HEED_LSTM;
+    bool lstm = k.args.cell == HEED_CELL_LSTM;
     onnx first[2], out[3] = {NULL, NULL, ""}, mask = input_of(e, s, PAD);
     if (!from || !from->skipped) return refuse_node(e, "gates not of one layer", n);
     if (lstm && !reads_last_cell(e, n, width, k.args.reverse))
@@ -1551,7 +1552,7 @@ static onnx unwrapped(exporter *e, onnx x) { return ONNX(e, "Squeeze", x, one_in
  * context; the weights. */
 static void decode(exporter *e, scan_node *scan, const onnx *in, cell *k, onnx y, onnx visible) {
     onnx out[3], weights = look(e, in, k->h, visible);
-    int states = k->args.cell == HEED_LSTM ? 2 : 1;
+    int states = k->args.cell == HEED_CELL_LSTM ? 2 : 1;
     onnx c = ONNX(e, "Unsqueeze", weights, one_int(e, 1));
     c = ONNX(e, "MatMul", c, in[VALUES]);
     c = ONNX(e, "Squeeze", c, one_int(e, 1));
@@ -1569,7 +1570,7 @@ static onnx recurrent_attention(exporter *e, step s) {
     scan_node scan;
     onnx in[INPUTS], out[SCAN_VALUES] = {NULL}, first[2] = {"", ""}, visible = NULL;
     cell k = {.args = *(const heed_recurrent_args *)n->args, .width = n->in[W_STATE]->shape[1]};
-    int states = k.args.cell == HEED_LSTM ? 2 : 1;
+    int states = k.args.cell == HEED_CELL_LSTM ? 2 : 1;
     for (int i = 0; i < INPUTS; i++)
         if (!(in[i] = input_of(e, s, i))) return NULL;
     k.w_in = in[W_IN], k.b_in = in[B_IN], k.w = in[W_STATE], k.b = in[B_STATE], k.lengths = "";
@@ -2212,7 +2213,7 @@ static bool translate(exporter *e) {
 
 /* Whether a kept value is the attention of a layer: "decoder.0.attn.weights". */
 static bool is_attention(const heed_run *r, const char *path) {
-    heed_attending a;
+    heed_attention_info a;
     for (int i = 0; r->model->attending && r->model->attending(r->self, i, &a); i++) {
         size_t n = strlen(a.path);
         if (strncmp(path, a.path, n) == 0 && strcmp(path + n, ".weights") == 0) return true;

@@ -4,7 +4,7 @@
  * makes vectors of texts (Reimers & Gurevych 2019); import, export and the vector of a text. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "fit/fit.h"
 #include "io/io.h"
 #include "tokenizer/tokenizer.h"
@@ -128,22 +128,22 @@ static heed_option_kind kind_of(const heed_config *f, const char *setting) {
         const heed_option *o = heed_config_at(f, i, NULL);
         if (strcmp(o->name, setting) == 0) return o->kind;
     }
-    return HEED_TEXT;
+    return HEED_OPTION_STRING;
 }
 
 /* Whether config.json has null by default, which is 0 in the setting. */
-static bool is_null_key(const heed_published_key *k) {
-    return k->value && strcmp(k->value, "null") == 0;
-}
+static bool is_null_key(const heed_hf_key *k) { return k->value && strcmp(k->value, "null") == 0; }
 
 /* What a key must have for a setting of this kind; NULL: v is such a value. null is one where the
  * default is null or 0; where it is null, the number 0 is none. */
-static const char *wrong_kind(const heed_published_key *k, heed_option_kind kind, const json_t *v) {
+static const char *wrong_kind(const heed_hf_key *k, heed_option_kind kind, const json_t *v) {
     bool null = is_null_key(k);
-    if (json_is_null(v) && (null || (k->value && strtod(k->value, NULL) == 0 && kind == HEED_REAL)))
+    if (json_is_null(v) &&
+        (null || (k->value && strtod(k->value, NULL) == 0 && kind == HEED_OPTION_REAL)))
         return NULL;
-    if (kind == HEED_BOOL) return json_is_boolean(v) ? NULL : "true or false";
-    if (kind != HEED_INT && kind != HEED_REAL) return json_is_string(v) ? NULL : "a word";
+    if (kind == HEED_OPTION_BOOL) return json_is_boolean(v) ? NULL : "true or false";
+    if (kind != HEED_OPTION_INT && kind != HEED_OPTION_REAL)
+        return json_is_string(v) ? NULL : "a word";
     if (json_is_number(v) && !(null && json_number_value(v) == 0)) return NULL;
     return null ? "null or a number other than 0" : "a number";
 }
@@ -173,8 +173,7 @@ static bool translate(const char *values, const char *text, bool back, char out[
 }
 
 /* A key that no setting has: it must be the value that the architecture has here. */
-static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *v,
-                        const char *path) {
+static bool check_fixed(heed_ctx *c, const heed_hf_key *k, const json_t *v, const char *path) {
     bool flag = strcmp(k->value, "true") == 0 || strcmp(k->value, "false") == 0;
     if (flag && !json_is_boolean(v)) return wrong(c, NOT_OURS, path, k->key, "true or false", v);
     char *found = json_line(v), word[WORD_SIZE];
@@ -188,8 +187,7 @@ static bool check_fixed(heed_ctx *c, const heed_published_key *k, const json_t *
 }
 
 /* A number that a setting has already keeps its text: equal settings are equal metadata. */
-static bool set_all(const heed_published_key *k, const char *value, const char *path,
-                    heed_config *f) {
+static bool set_all(const heed_hf_key *k, const char *value, const char *path, heed_config *f) {
     char setting[WORD_SIZE], where[1024];
     snprintf(where, sizeof where, "%s: %s", path, k->key);
     for (const char *list = k->settings; list_word(&list, setting);) {
@@ -203,7 +201,7 @@ static bool set_all(const heed_published_key *k, const char *value, const char *
 }
 
 /* What a key "rope_parameters.rope_theta" is in must be an object, null or absent. */
-static bool check_parent(heed_ctx *c, const heed_published_key *k, const json_t *config,
+static bool check_parent(heed_ctx *c, const heed_hf_key *k, const json_t *config,
                          const char *path) {
     const char *dot = strchr(k->key, '.');
     char parent[64], quoted[HEED_QUOTE];
@@ -216,8 +214,8 @@ static bool check_parent(heed_ctx *c, const heed_published_key *k, const json_t 
                      parent, heed_quote(quoted, found, strlen(found)));
 }
 
-static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *config,
-                     const char *path, heed_config *f) {
+static bool read_key(heed_ctx *c, const heed_hf_key *k, const json_t *config, const char *path,
+                     heed_config *f) {
     if (!check_parent(c, k, config, path)) return false;
     const json_t *given = key_get(config, k->key);
     if (k->repeats || (!given && (!k->value || !k->settings))) return true;
@@ -240,15 +238,15 @@ static bool read_key(heed_ctx *c, const heed_published_key *k, const json_t *con
 }
 
 /* Whether a row is about this key of config.json, or about a key in the object that it has. */
-static bool is_known(const heed_published *p, const char *key) {
+static bool is_known(const heed_hf_map *p, const char *key) {
     size_t n = strlen(key);
-    for (const heed_published_key *k = p->keys; k->key; k++)
+    for (const heed_hf_key *k = p->keys; k->key; k++)
         if (strncmp(k->key, key, n) == 0 && (k->key[n] == 0 || k->key[n] == '.')) return true;
     return matches_any(harmless, key) || matches_any(p->harmless, key);
 }
 
 /* Warns of the members that no row is about of an object "rope_parameters" that rows are about. */
-static void check_members(heed_ctx *c, const heed_published *p, const char *parent,
+static void check_members(heed_ctx *c, const heed_hf_map *p, const char *parent,
                           const json_t *object, const char *path) {
     const char *key;
     json_t *value;
@@ -256,8 +254,7 @@ static void check_members(heed_ctx *c, const heed_published *p, const char *pare
         char whole[WORD_SIZE], quoted[HEED_QUOTE];
         bool known = false;
         snprintf(whole, sizeof whole, "%s.%s", parent, key);
-        for (const heed_published_key *k = p->keys; k->key; k++)
-            known |= strcmp(k->key, whole) == 0;
+        for (const heed_hf_key *k = p->keys; k->key; k++) known |= strcmp(k->key, whole) == 0;
         if (!known && !json_is_null(value))
             heed_message(c, HEED_WARN, "a key of %s is ignored: %s is not known to belong to %s",
                          path, heed_quote(quoted, whole, strlen(whole)), p->type);
@@ -265,15 +262,15 @@ static void check_members(heed_ctx *c, const heed_published *p, const char *pare
 }
 
 /* Whether a row is about a member of the object that the key has. */
-static bool has_members(const heed_published *p, const char *key) {
+static bool has_members(const heed_hf_map *p, const char *key) {
     size_t n = strlen(key);
-    for (const heed_published_key *k = p->keys; k->key; k++)
+    for (const heed_hf_key *k = p->keys; k->key; k++)
         if (strncmp(k->key, key, n) == 0 && k->key[n] == '.') return true;
     return false;
 }
 
 /* What the architecture has no key for is ignored, as transformers does. */
-static bool check_others(heed_ctx *c, const heed_published *p, const json_t *config,
+static bool check_others(heed_ctx *c, const heed_hf_map *p, const json_t *config,
                          const char *path) {
     const char *key;
     json_t *value;
@@ -294,10 +291,10 @@ static bool check_others(heed_ctx *c, const heed_published *p, const json_t *con
 }
 
 /* Sets what config.json gives of p's keys in f, and checks all others. path: of config.json. */
-static bool read_keys(heed_ctx *c, const heed_published *p, const json_t *config, const char *path,
+static bool read_keys(heed_ctx *c, const heed_hf_map *p, const json_t *config, const char *path,
                       heed_config *f) {
     if (!heed_config_set_list(f, p->settings, path, HEED_FROM_PRESET)) return false;
-    for (const heed_published_key *k = p->keys; k->key; k++)
+    for (const heed_hf_key *k = p->keys; k->key; k++)
         if (!read_key(c, k, config, path, f)) return false;
     return check_others(c, p, config, path);
 }
@@ -311,7 +308,7 @@ static bool has_value(const heed_config *f, const char *setting, const char *val
 }
 
 static bool put_flag(heed_text *out, const heed_config *f, const char *setting, const char *value) {
-    bool is_switch = kind_of(f, setting) == HEED_BOOL, on = strcmp(value, "true") == 0;
+    bool is_switch = kind_of(f, setting) == HEED_OPTION_BOOL, on = strcmp(value, "true") == 0;
     return is_switch ? heed_text_add(out, " --%s%s", on ? "" : "no-", setting)
                      : heed_text_add(out, " --%s %s", setting, value);
 }
@@ -319,7 +316,7 @@ static bool put_flag(heed_text *out, const heed_config *f, const char *setting, 
 /* Whether f has all settings that p requires. Unless `expected` is NULL, appends those that differ
  * to it, as p requires them, and to `found`, as they are: " `norm = post` `bracket = true`"; and to
  * `flags`, as p requires them: " --norm post --bracket". */
-static bool keys_fit(const heed_config *f, const heed_published *p, heed_text *expected,
+static bool keys_fit(const heed_config *f, const heed_hf_map *p, heed_text *expected,
                      heed_text *found, heed_text *flags) {
     char word[WORD_SIZE];
     bool fit = true;
@@ -338,22 +335,23 @@ static bool keys_fit(const heed_config *f, const heed_published *p, heed_text *e
 
 /* A setting as JSON; 0 where config.json has null by default. NULL: the key cannot have it, as that
  * of a table of segments that the run does not have. */
-static json_t *setting_value(const heed_run *r, const heed_published_key *k, const char *setting) {
+static json_t *setting_value(const heed_run *r, const heed_hf_key *k, const char *setting) {
     const heed_config *f = r->config;
     const char *text = heed_config_text(f, setting);
-    const heed_entry *e = k->rows ? heed_store_find(r->store, k->rows) : NULL;
+    const heed_param *e = k->rows ? heed_params_find(r->store, k->rows) : NULL;
     char word[WORD_SIZE];
     heed_option_kind kind = kind_of(f, setting);
-    if (kind == HEED_INT && is_null_key(k) && heed_config_int(f, setting) == 0) return json_null();
+    if (kind == HEED_OPTION_INT && is_null_key(k) && heed_config_int(f, setting) == 0)
+        return json_null();
     if (k->rows) return e ? json_integer(e->tensor->shape[k->dim]) : NULL;
     if (k->values) return translate(k->values, text, true, word) ? json_string(word) : NULL;
-    if (kind == HEED_BOOL) return json_boolean(heed_config_bool(f, setting));
-    if (kind == HEED_REAL) return json_real(heed_config_real(f, setting));
-    return kind == HEED_INT ? json_integer(heed_config_int(f, setting)) : json_string(text);
+    if (kind == HEED_OPTION_BOOL) return json_boolean(heed_config_bool(f, setting));
+    if (kind == HEED_OPTION_REAL) return json_real(heed_config_real(f, setting));
+    return kind == HEED_OPTION_INT ? json_integer(heed_config_int(f, setting)) : json_string(text);
 }
 
 /* The value of the key, which all its settings must have. */
-static json_t *key_value(const heed_run *r, const heed_published_key *k) {
+static json_t *key_value(const heed_run *r, const heed_hf_key *k) {
     json_error_t e;
     char first[WORD_SIZE], other[WORD_SIZE];
     const char *list = k->settings;
@@ -399,7 +397,7 @@ static bool put_classes(const heed_run *r, json_t *config) {
 }
 
 /* The settings and keys of a run as config.json. NULL: p cannot have them, see the error. */
-static json_t *write_keys(const heed_run *r, const heed_published *p) {
+static json_t *write_keys(const heed_run *r, const heed_hf_map *p) {
     json_error_t e;
     char class[WORD_SIZE];
     const char *list = p->architectures;
@@ -407,7 +405,7 @@ static json_t *write_keys(const heed_run *r, const heed_published *p) {
     json_t *config = json_pack("{s:s, s:[s], s:s}", "model_type", p->type, "architectures", class,
                                "dtype", "float32");
     bool ok = config != NULL;
-    for (const heed_published_key *k = p->keys; ok && k->key; k++) {
+    for (const heed_hf_key *k = p->keys; ok && k->key; k++) {
         if (strchr(k->key, '.') || !k->value || (!k->settings && strcmp(k->value, "null") == 0))
             continue;
         json_t *v = key_value(r, k);
@@ -788,7 +786,7 @@ typedef struct {
     char name[WORD_SIZE];
     int dims, shape[HEED_DIMS + 1];
     int from, rows, paired; /* paired: columns of a head, in pairs; 0: as they are here */
-    heed_published_form form;
+    heed_hf_form form;
 } published_part;
 
 /* ---- names ---- */
@@ -810,8 +808,7 @@ static bool fits(const char *pattern, const char *name, char number[12]) {
 }
 
 /* The row of p's table for a parameter, from `row` on; NULL: there is none. number: what # is. */
-static const heed_published_tensor *row_for(const heed_published_tensor *row, const char *name,
-                                            char number[12]) {
+static const heed_hf_tensor *row_for(const heed_hf_tensor *row, const char *name, char number[12]) {
     for (; row->name; row++)
         if (fits(row->name, name, number)) return row;
     return NULL;
@@ -828,30 +825,30 @@ static void put_number(char name[WORD_SIZE], const char *number) {
 /* ---- shapes ---- */
 
 /* The ranges of e, or, for a bias, of its weight. */
-static const heed_range *ranges_of(const heed_store *s, const heed_entry *e) {
+static const heed_range *ranges_of(const heed_params *s, const heed_param *e) {
     char weight[WORD_SIZE];
     size_t n = strlen(e->name), ending = strlen(".bias");
     if (e->ranges[0].count || n <= ending || strcmp(e->name + n - ending, ".bias") != 0)
         return e->ranges;
     snprintf(weight, sizeof weight, "%.*s.weight", (int)(n - ending), e->name);
-    const heed_entry *beside = heed_store_find(s, weight);
+    const heed_param *beside = heed_params_find(s, weight);
     return beside ? beside->ranges : e->ranges;
 }
 
 static void set_shape(published_part *part, const heed_tensor *own) {
     part->dims = 0;
-    if (part->form == HEED_PUBLISHED_LEADING) part->shape[part->dims++] = 1;
+    if (part->form == HEED_HF_LEADING) part->shape[part->dims++] = 1;
     for (int i = 0; i < own->dims; i++) part->shape[part->dims++] = i ? own->shape[i] : part->rows;
-    if (part->form != HEED_PUBLISHED_TRANSPOSED || part->dims != 2) return;
+    if (part->form != HEED_HF_TRANSPOSED || part->dims != 2) return;
     part->shape[0] = own->shape[1];
     part->shape[1] = part->rows;
 }
 
 /* The tensors of a row for an entry of s; returns how many, 0 if its ranges do not fit. */
-static int parts_of(const heed_published_tensor *row, const char *number, const heed_config *f,
-                    const heed_store *s, const heed_entry *e, published_part parts[HEED_RANGES]) {
+static int parts_of(const heed_hf_tensor *row, const char *number, const heed_config *f,
+                    const heed_params *s, const heed_param *e, published_part parts[HEED_RANGES]) {
     const heed_range *ranges = ranges_of(s, e);
-    bool paired = row->form == HEED_PUBLISHED_PAIRED;
+    bool paired = row->form == HEED_HF_PAIRED;
     int head = paired ? (int)(heed_config_int(f, "width") / heed_config_int(f, "heads")) : 0;
     int count = 0, from = 0, all = e->tensor->shape[0];
     char word[WORD_SIZE];
@@ -881,7 +878,7 @@ static size_t own_row(const published_part *part, size_t r) {
 static void copy_part(const published_part *part, heed_tensor *own, heed_real *values, bool out) {
     size_t width = own->size / (size_t)own->shape[0], rows = (size_t)part->rows;
     heed_real *x = own->x + (size_t)part->from * width;
-    bool transposed = part->form == HEED_PUBLISHED_TRANSPOSED;
+    bool transposed = part->form == HEED_HF_TRANSPOSED;
     for (size_t r = 0; r < rows; r++) {
         heed_real *row = x + own_row(part, r) * width;
         for (size_t i = 0; i < width; i++) {
@@ -904,7 +901,7 @@ typedef struct {
 enum { SHARDS = 1024 };
 typedef struct {
     heed_ctx *c;
-    const heed_published *p;
+    const heed_hf_map *p;
     const char *dir;
     heed_safetensors *files[SHARDS];
     int file_count;
@@ -912,13 +909,13 @@ typedef struct {
     size_t count, capacity;
 } weights;
 
-static const char *without_prefix(const heed_published *p, const char *name) {
+static const char *without_prefix(const heed_hf_map *p, const char *name) {
     size_t n = p->prefix ? strlen(p->prefix) : 0;
     return n && strncmp(name, p->prefix, n) == 0 ? name + n : name;
 }
 
 /* Replaces the parts of a name that the tables know by others. */
-static bool rename_parts(const heed_published *p, char name[WORD_SIZE]) {
+static bool rename_parts(const heed_hf_map *p, char name[WORD_SIZE]) {
     for (const char *const *pair = p->renames; pair && pair[0]; pair += 2) {
         char *at = strstr(name, pair[0]), rest[WORD_SIZE];
         if (!at) continue;
@@ -1035,7 +1032,7 @@ static void weights_close(weights *w) {
     heed__free(w);
 }
 
-static weights *weights_open(heed_ctx *c, const heed_published *p, const char *dir) {
+static weights *weights_open(heed_ctx *c, const heed_hf_map *p, const char *dir) {
     weights *w = heed__alloc(c, sizeof *w);
     if (!w) return NULL;
     *w = (weights){.c = c, .p = p, .dir = dir};
@@ -1047,20 +1044,19 @@ static weights *weights_open(heed_ctx *c, const heed_published *p, const char *d
 /* ---- copies ---- */
 
 /* Whether a copy is no copy, as a parameter has the tensor. */
-static bool is_owned(const heed_published *p, const heed_store *s,
-                     const heed_published_tensor *row) {
-    if (row->form != HEED_PUBLISHED_COPY) return false;
-    for (const heed_published_tensor *other = p->tensors; other->name; other++)
-        if (other->form != HEED_PUBLISHED_COPY && strcmp(other->published, row->published) == 0 &&
-            heed_store_find(s, other->name))
+static bool is_owned(const heed_hf_map *p, const heed_params *s, const heed_hf_tensor *row) {
+    if (row->form != HEED_HF_COPY) return false;
+    for (const heed_hf_tensor *other = p->tensors; other->name; other++)
+        if (other->form != HEED_HF_COPY && strcmp(other->published, row->published) == 0 &&
+            heed_params_find(s, other->name))
             return true;
     return false;
 }
 
 /* Whether an output layer is not tied to the embeddings: then other copies are no copies, either,
  * and it is they that are used. */
-static bool is_untied(const heed_published *p, const heed_store *s) {
-    for (const heed_published_tensor *row = p->tensors; row->name; row++)
+static bool is_untied(const heed_hf_map *p, const heed_params *s) {
+    for (const heed_hf_tensor *row = p->tensors; row->name; row++)
         if (is_owned(p, s, row)) return true;
     return false;
 }
@@ -1079,8 +1075,8 @@ static const char *shape_text(char out[SHAPE], const heed_array *a) {
 }
 
 /* The size of a tensor in a dimension of its parameter. */
-static int64_t size_of(const heed_array *a, heed_published_form form, int dim) {
-    int at = dim + (form == HEED_PUBLISHED_LEADING || form == HEED_PUBLISHED_TRANSPOSED);
+static int64_t size_of(const heed_array *a, heed_hf_form form, int dim) {
+    int at = dim + (form == HEED_HF_LEADING || form == HEED_HF_TRANSPOSED);
     return at < a->dims ? a->shape[at] : 0;
 }
 
@@ -1095,8 +1091,8 @@ static bool has_size(const heed_array *a, int64_t size) {
  * them. */
 static bool weights_check(const weights *w, const heed_config *f, const char *path) {
     char number[12], setting[WORD_SIZE], name[WORD_SIZE], shape[SHAPE];
-    for (const heed_published_key *k = w->p->keys; k->key; k++) {
-        const heed_published_tensor *row = k->rows ? row_for(w->p->tensors, k->rows, number) : NULL;
+    for (const heed_hf_key *k = w->p->keys; k->key; k++) {
+        const heed_hf_tensor *row = k->rows ? row_for(w->p->tensors, k->rows, number) : NULL;
         const char *list = k->settings;
         if (!row || !list_word(&list, setting)) continue;
         snprintf(name, sizeof name, "%s", row->published);
@@ -1168,14 +1164,14 @@ static bool read_part(const weights *w, const published_part *part, const found_
 }
 
 /* A parameter from the tensors of one row; copies may be absent. */
-static bool read_row(weights *w, const heed_config *f, heed_store *s, heed_entry *e,
-                     const heed_published_tensor *row, const char *number) {
+static bool read_row(weights *w, const heed_config *f, heed_params *s, heed_param *e,
+                     const heed_hf_tensor *row, const char *number) {
     published_part parts[HEED_RANGES];
     int count = parts_of(row, number, f, s, e, parts);
-    bool copy = row->form == HEED_PUBLISHED_COPY && !is_untied(w->p, s);
+    bool copy = row->form == HEED_HF_COPY && !is_untied(w->p, s);
     for (int i = 0; i < count; i++) {
         found_tensor *from = find(w, parts[i].name);
-        if (!from && row->form == HEED_PUBLISHED_COPY) return true;
+        if (!from && row->form == HEED_HF_COPY) return true;
         if (!from)
             return heed_fail(w->c, HEED_DATA, "tensor is missing: %s: expected %s", w->dir,
                              parts[i].name);
@@ -1185,10 +1181,10 @@ static bool read_row(weights *w, const heed_config *f, heed_store *s, heed_entry
     return count || heed_fail(w->c, HEED_DATA, "rows of %s do not fit %s", e->name, row->published);
 }
 
-static bool read_entry(weights *w, const heed_config *f, heed_store *s, heed_entry *e) {
+static bool read_entry(weights *w, const heed_config *f, heed_params *s, heed_param *e) {
     char number[12];
     bool any = false;
-    const heed_published_tensor *row = w->p->tensors;
+    const heed_hf_tensor *row = w->p->tensors;
     for (; (row = row_for(row, e->name, number)); row++) {
         if (!is_owned(w->p, s, row) && !read_row(w, f, s, e, row, number)) return false;
         any = true;
@@ -1232,34 +1228,35 @@ static bool check_unused(const weights *w) {
 }
 
 /* Fills s, which must need all and only the tensors of the folder. */
-static bool weights_read(weights *w, const heed_config *f, heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++)
-        if (!read_entry(w, f, s, heed_store_at(s, i))) return false;
+static bool weights_read(weights *w, const heed_config *f, heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++)
+        if (!read_entry(w, f, s, heed_params_at(s, i))) return false;
     return check_unused(w);
 }
 
 /* ---- writing ---- */
 
 /* Adds the tensors of one row for e. */
-static bool put_row(heed_store *out, const heed_run *r, const heed_entry *e,
-                    const heed_published_tensor *row, const char *number) {
+static bool put_row(heed_params *out, const heed_run *r, const heed_param *e,
+                    const heed_hf_tensor *row, const char *number) {
     published_part parts[HEED_RANGES];
     int count = parts_of(row, number, r->config, r->store, e, parts);
     for (int i = 0; i < count; i++) {
-        heed_tensor *to = heed_state_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
+        heed_tensor *to =
+            heed_buffer_new(out, parts[i].name, "zero", parts[i].dims, parts[i].shape);
         if (!to) return false;
         copy_part(&parts[i], e->tensor, to->x, true);
     }
     return count > 0;
 }
 
-static bool put_entry(heed_store *out, const heed_run *r, const heed_published *p,
-                      const heed_entry *e) {
+static bool put_entry(heed_params *out, const heed_run *r, const heed_hf_map *p,
+                      const heed_param *e) {
     char number[12];
     bool any = false, untied = is_untied(p, r->store);
-    const heed_published_tensor *row = p->tensors;
+    const heed_hf_tensor *row = p->tensors;
     for (; (row = row_for(row, e->name, number)); row++) {
-        bool stored = row->form != HEED_PUBLISHED_COPY || (untied && !is_owned(p, r->store, row));
+        bool stored = row->form != HEED_HF_COPY || (untied && !is_owned(p, r->store, row));
         if (stored && !put_row(out, r, e, row, number)) return false;
         any |= stored;
     }
@@ -1269,12 +1266,12 @@ static bool put_entry(heed_store *out, const heed_run *r, const heed_published *
 
 /* Row p: sin(p theta^(-2i / e)) of a head's e / 2 pairs of columns, and after them the cosines, as
  * floats also where heed_real is double. */
-static bool put_angles(heed_store *out, const heed_run *r, const heed_published *p) {
+static bool put_angles(heed_params *out, const heed_run *r, const heed_hf_map *p) {
     if (!p->angles) return true;
     int head = (int)(heed_config_int(r->config, "width") / heed_config_int(r->config, "heads"));
     int rows = (int)heed_config_int(r->config, "block"), half = head / 2;
     double theta = heed_config_real(r->config, "rope-theta");
-    heed_tensor *t = heed_state_new(out, p->angles, "zero", 2, (int[]){rows, head});
+    heed_tensor *t = heed_buffer_new(out, p->angles, "zero", 2, (int[]){rows, head});
     for (int i = 0; t && i < rows * half; i++) {
         heed_real *x = t->x + i / half * head + i % half;
         double angle = i / half / pow(theta, 2.0 * (i % half) / head);
@@ -1284,13 +1281,13 @@ static bool put_angles(heed_store *out, const heed_run *r, const heed_published 
     return t != NULL;
 }
 
-static bool weights_write(const heed_run *r, const heed_published *p, const char *path) {
-    heed_store *out = heed_store_new(r->c);
+static bool weights_write(const heed_run *r, const heed_hf_map *p, const char *path) {
+    heed_params *out = heed_params_new(r->c);
     bool ok = out && put_angles(out, r, p);
-    for (int i = 0; ok && i < heed_store_count(r->store); i++)
-        ok = put_entry(out, r, p, heed_store_at(r->store, i));
+    for (int i = 0; ok && i < heed_params_count(r->store); i++)
+        ok = put_entry(out, r, p, heed_params_at(r->store, i));
     ok = ok && heed_save(out, path);
-    heed_store_free(out);
+    heed_params_free(out);
     return ok;
 }
 
@@ -1300,7 +1297,7 @@ typedef struct {
     heed_ctx *c;
     const char *dir;
     const heed_model *model;
-    const heed_published *p;
+    const heed_hf_map *p;
     json_t *json; /* config.json */
     heed_text path;
     heed_config *config;
@@ -1318,7 +1315,7 @@ static const char *text_at(const json_t *config, const char *key) {
 }
 
 /* A folder may say either the type or the class, or both, which must then belong together. */
-static bool is_published_as(const heed_published *p, const char *type, const char *class) {
+static bool is_published_as(const heed_hf_map *p, const char *type, const char *class) {
     if (type && strcmp(type, p->type) != 0) return false;
     char name[WORD_SIZE];
     for (const char *list = p->architectures; class && list_word(&list, name);)
@@ -1329,7 +1326,7 @@ static bool is_published_as(const heed_published *p, const char *type, const cha
 static void list_known(const heed_model *const *models, heed_text *out) {
     char name[WORD_SIZE];
     for (; models && *models; models++)
-        for (const heed_published *p = (*models)->published; p && p->type; p++)
+        for (const heed_hf_map *p = (*models)->published; p && p->type; p++)
             for (const char *list = p->architectures; list_word(&list, name);)
                 heed_text_add(out, "%s%s", out->n ? ", " : "", name);
 }
@@ -1337,7 +1334,7 @@ static void list_known(const heed_model *const *models, heed_text *out) {
 static bool choose_model(reading *k, const heed_model *const *models) {
     const char *type = text_at(k->json, "model_type"), *class = text_at(k->json, "architectures");
     for (const heed_model *const *m = models; m && *m && !k->p; m++)
-        for (const heed_published *p = (*m)->published; p && p->type && !k->p; p++)
+        for (const heed_hf_map *p = (*m)->published; p && p->type && !k->p; p++)
             if (is_published_as(p, type, class)) k->model = *m, k->p = p;
     if (k->p) return true;
     char quoted[HEED_QUOTE];
@@ -1435,7 +1432,7 @@ static void name_keys(reading *k) {
     const char *error = heed_ctx_error(k->c), *hint = strstr(error, "; hint:");
     for (const char *s = error; *s && s != hint; s++)
         if (*s != '`') heed_text_put(&why, s, 1);
-    for (const heed_published_key *row = k->p->keys; row->key && why.s; row++)
+    for (const heed_hf_key *row = k->p->keys; row->key && why.s; row++)
         for (const char *list = row->settings; list && list_word(&list, setting);)
             if (mentions(why.s, setting) && !(keys.s && mentions(keys.s, setting)) && !row->repeats)
                 heed_text_add(&keys, "%s%s is %s", keys.n ? ", " : " (", setting, row->key);
@@ -1473,9 +1470,9 @@ heed_run *heed_import(heed_ctx *c, const char *dir, const heed_model *const *mod
 /* ---- a run as a folder ---- */
 
 /* The architecture with the run's settings; if none has, the error lists what the first expects. */
-static const heed_published *choose(const heed_run *r) {
+static const heed_hf_map *choose(const heed_run *r) {
     char class[WORD_SIZE];
-    const heed_published *p = r->model->published;
+    const heed_hf_map *p = r->model->published;
     if (!p) {
         heed_fail(r->c, HEED_USAGE,
                   "run cannot be exported: no published architecture is like the model %s; hint: "
@@ -1537,7 +1534,7 @@ static bool check_folder(const heed_run *r, const char *dir, bool force) {
                      config && !run ? "; hint: `force` replaces the model in it" : "");
 }
 
-static bool write_tensors(const heed_run *r, const heed_published *p, const char *dir) {
+static bool write_tensors(const heed_run *r, const heed_hf_map *p, const char *dir) {
     heed_text path = {.c = r->c};
     bool ok = heed_text_add(&path, "%s/model.safetensors", dir) && weights_write(r, p, path.s);
     heed_text_free(&path);
@@ -1577,7 +1574,7 @@ static bool write_tokenizer(const heed_run *r, const char *dir) {
             set_key(c, dir, "tokenizer.json", "post_processor", json_null()));
 }
 
-static bool write_model(const heed_run *r, const heed_published *p, const char *dir) {
+static bool write_model(const heed_run *r, const heed_hf_map *p, const char *dir) {
     return heed__os_make_dir(r->c, dir) && write_tensors(r, p, dir) &&
            (!r->tokenizer || write_tokenizer(r, dir)) &&
            (!heed_model_data(r->model)->images || write_pictures(r->c, dir, r->config)) &&
@@ -1626,7 +1623,7 @@ static bool move_model(heed_ctx *c, const char *from, const char *dir) {
 
 bool heed_export(const heed_run *r, const char *dir, bool force) {
     if (!r || !dir || heed__stopped(r->c)) return false;
-    const heed_published *p = choose(r);
+    const heed_hf_map *p = choose(r);
     json_t *config = p && check_folder(r, dir, force) ? write_keys(r, p) : NULL;
     bool possible = config != NULL;
     json_decref(config);
@@ -1645,7 +1642,7 @@ bool heed_export(const heed_run *r, const char *dir, bool force) {
 
 bool heed_import_is_headless(const heed_run *r) {
     if (!r || r->step >= 0 || *heed_config_text(r->config, "data")) return false;
-    const heed_published *p = r->model->published;
+    const heed_hf_map *p = r->model->published;
     while (p && p->type && !keys_fit(r->config, p, NULL, NULL, NULL)) p++;
     return p && p->type && p->vectors;
 }

@@ -107,8 +107,8 @@ heed_real heed__plans_rate(const heed__plans *p, const heed__settings *s, int64_
     int64_t begin = (int64_t)(progress_in(at, step) * (double)full);
     int64_t end = (int64_t)(progress_in(at, step + 1) * (double)full);
     if (begin < h.warmup) return heed_schedule_at(&h, end < h.warmup ? end - 1 : h.warmup - 1);
-    if (h.kind == HEED_STEPS && s->step_every) begin = step;
-    if (h.kind == HEED_INVSQRT) begin = end - 1;
+    if (h.kind == HEED_SCHEDULE_STEP && s->step_every) begin = step;
+    if (h.kind == HEED_SCHEDULE_INVSQRT) begin = end - 1;
     return heed_schedule_at(&h, begin);
 }
 

@@ -129,9 +129,9 @@ size_t heed__group_updates(const heed_tape *tape) {
     return bytes;
 }
 
-static int entry_of(const heed_store *s, const heed_tensor *x) {
+static int entry_of(const heed_params *s, const heed_tensor *x) {
     int i = 0;
-    while (i < heed_store_count(s) && heed_store_at(s, i)->tensor != x) i++;
+    while (i < heed_params_count(s) && heed_params_at(s, i)->tensor != x) i++;
     return i;
 }
 
@@ -164,7 +164,7 @@ static void make_updates(const heed_training *t, const unsigned char *at) {
     while (at < end) {
         state_update u;
         memcpy(&u, at, sizeof u);
-        heed_tensor *of = heed_store_at(t->net.store, u.entry)->tensor;
+        heed_tensor *of = heed_params_at(t->net.store, u.entry)->tensor;
         const void *values = at + sizeof u;
         heed__update_state(&(heed__state_update){of, u.keep, u.scale, values});
         at += sizeof u + padded((size_t)u.size * sizeof(heed_real));
@@ -622,14 +622,14 @@ bool heed__join_plans(heed_training *t) {
     x->limit = t->state.clock;
     x->micros = t->micros;
     x->update_bytes = t->group.update_bytes;
-    x->parameters = heed_store_params(t->net.store);
+    x->parameters = heed_params_numel(t->net.store);
     bool ok = copy(t, x, sizeof *x);
     if (ok && (x->micros != t->micros || x->update_bytes != t->group.update_bytes ||
-               x->parameters != heed_store_params(t->net.store)))
+               x->parameters != heed_params_numel(t->net.store)))
         ok = heed_fail(t->c, HEED_USAGE,
                        "model differs from that of process 0: expected %" PRIu64
                        " parameters, found %zu",
-                       x->parameters, heed_store_params(t->net.store));
+                       x->parameters, heed_params_numel(t->net.store));
     if (ok) enough_batches(t);
     t->plans = x->plans;
     t->clock = x->clock;
@@ -641,11 +641,11 @@ bool heed__join_plans(heed_training *t) {
     return heed_cluster_agree(t->c, t->group.k);
 }
 
-static bool copy_store(heed_training *t, const heed_store *s) {
+static bool copy_store(heed_training *t, const heed_params *s) {
     enum { MOST = 1 << 27 }; /* numbers in a message */
     bool ok = true;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_tensor *x = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_tensor *x = heed_params_at(s, i)->tensor;
         for (size_t at = 0, n; ok && at < x->size; at += n) {
             n = x->size - at < MOST ? x->size - at : MOST;
             ok = copy(t, x->x + at, n * sizeof *x->x);

@@ -33,7 +33,7 @@ typedef struct {
 } heed__settings;
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s);
 heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps);
-bool heed__settings_apply(const heed__settings *s, heed_store *store); /* freeze and lr-scale */
+bool heed__settings_apply(const heed__settings *s, heed_params *store); /* freeze and lr-scale */
 /* Sets key, if f has it, as by a flag. where: for errors. */
 bool heed__settings_number(heed_config *f, const char *key, int64_t value, const char *where);
 /* The number of tokens, or that of rows if there are more (the setting vocab-rows). */
@@ -44,7 +44,7 @@ enum { HEED__ITEM = 512 };
  * and with an error for an item that is too long. */
 bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]);
 /* Fails: the setting `key` has a pattern that matches nothing in s. */
-bool heed__no_match(const char *key, const char *pattern, const heed_store *s);
+bool heed__no_match(const char *key, const char *pattern, const heed_params *s);
 
 /* Chooses settings by the data of a training run: calls m->choose. Called twice, before and after
  * the data is opened (d). Settings that were given, by whatever means, are kept; with `from`, all
@@ -84,7 +84,7 @@ heed__pass heed__tree_total(const heed__pass *p, uint32_t count);
 
 /* A parameter and its place in an array of all gradients. */
 typedef struct {
-    heed_entry *entry;
+    heed_param *entry;
     size_t at;
     bool final; /* its gradient is complete */
 } heed__part;
@@ -98,7 +98,7 @@ typedef struct {
     int levels;
 } heed__gradients;
 /* levels: the number of branches to hold at a time. */
-bool heed__gradients_open(heed__gradients *g, heed_store *s, int levels);
+bool heed__gradients_open(heed__gradients *g, heed_params *s, int levels);
 void heed__gradients_free(heed__gradients *g);
 /* Adds those that the parameters hold, as the next micro-batch, and sets them to zero; the last one
  * of an update leaves the sum in the parameters. */
@@ -212,14 +212,14 @@ bool heed__settings_text(const heed_model *m, const heed_config *f, heed_text *o
 /* The first number that is not finite; 0: there is none. */
 double heed__first_nonfinite(const heed_real *x, size_t n);
 /* The first parameter with a value (or gradient) that is not finite, and that number; or NULL. */
-const char *heed__first_bad(const heed_store *s, bool gradient, double *found);
+const char *heed__first_bad(const heed_params *s, bool gradient, double *found);
 /* An error that names the file and the first parameter with a number that is not finite, which
  * would make every answer meaningless; digests show damage, not what was written on purpose. */
 HEED_EXPORT_BEGIN
-bool heed__weights_are_finite(const heed_store *s, const char *path);
+bool heed__weights_are_finite(const heed_params *s, const char *path);
 HEED_EXPORT_END
 /* Fills s from RUN/NAME, and verifies that the file is unchanged and its numbers are finite. */
-bool heed__run_read_weights(heed_store *s, const char *run, const char *name);
+bool heed__run_read_weights(heed_params *s, const char *run, const char *name);
 
 /* The path of a file of a run, RUN HEED_INSIDE NAME; "", which no file has, if it is too long. */
 typedef struct {
@@ -264,7 +264,7 @@ void heed__journal_row(heed__journal *j, const char *split, double loss, double 
                        const heed_report *r);
 void heed__journal_report(heed__journal *j, const heed_report *r);
 /* A line for each entry. */
-void heed__journal_start(heed__journal *j, const heed_start *start);
+void heed__journal_start(heed__journal *j, const heed_transfer *start);
 void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
 HEED_EXPORT_BEGIN
@@ -273,7 +273,7 @@ heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
                           heed_tokenizer *tokenizer, const char *const *labels, int label_count);
 /* Builds the model by the settings, with initial weights, except those that are then taken from
  * `from`, or, from NULL, read from a file: see heed__store_expect. */
-bool heed__run_build(heed_run *r, const heed_store *from);
+bool heed__run_build(heed_run *r, const heed_params *from);
 HEED_EXPORT_END
 /* A digest of both tokenizers of a run; the first one's if source is NULL, 0 if there is none. */
 uint64_t heed__tokenizers_digest(const heed_tokenizer *tokenizer, const heed_tokenizer *source);
@@ -298,9 +298,9 @@ bool heed__run_write_config(heed_ctx *c, const char *dir, const heed_config *f);
 /* Sets `lora-alpha`, unless it was given. */
 bool heed__lora_complete(heed_config *f);
 /* Adds adapters by these settings, if f has them. */
-bool heed__lora_attach(heed_store *s, const heed_config *f);
+bool heed__lora_attach(heed_params *s, const heed_config *f);
 /* Freezes everything except the adapters and what the patterns match; "none": nothing. */
-bool heed__lora_freeze(heed_store *s, const char *patterns);
+bool heed__lora_freeze(heed_params *s, const char *patterns);
 /* Replaces `lora-train = auto` by the names of the parameters that are new. */
 bool heed__lora_choose(heed_training *t);
 /* Notes what the adapters leave untrained although no run has trained it. */
@@ -415,7 +415,7 @@ struct heed_training {
 
     /* the run that it starts from */
     const heed_run *from; /* NULL: new weights, or a resume */
-    heed_start begun;     /* what was taken from it */
+    heed_transfer begun;  /* what was taken from it */
     double first[2];      /* as in heed_fit_result */
 
     /* its course */

@@ -362,7 +362,7 @@ static double typical(const heed_tensor *x) {
     return fmax(sqrt(sum / (double)x->size), 1e-2);
 }
 
-static void check_entry(model *m, const heed_entry *e, double all, int samples, heed_check *check) {
+static void check_entry(model *m, const heed_param *e, double all, int samples, heed_check *check) {
     heed_tensor *x = e->tensor;
     heed_random r = heed_random_at(1, e->name, 0, 0);
     bool every = x->size <= (size_t)samples;
@@ -379,18 +379,18 @@ static void check_entry(model *m, const heed_entry *e, double all, int samples, 
 }
 
 /* The mean gradient of two passes: the second adds to the first. */
-static bool two_passes(model *m, heed_store *s) {
+static bool two_passes(model *m, heed_params *s) {
     heed_zero_grads(s);
     for (int pass = 0; pass < 2; pass++)
         if (!heed_backward(m->tape, record(m))) return false;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *x = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_tensor *x = heed_params_at(s, i)->tensor;
         for (size_t e = 0; x->g && e < x->size; e++) x->g[e] /= 2;
     }
     return true;
 }
 
-heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
+heed_check heed_gradcheck_store(heed_ctx *c, heed_params *s,
                                 heed_tensor *(*loss)(void *user, heed_tape *t), void *user,
                                 int samples) {
     heed_check check = {.error = 0};
@@ -398,12 +398,12 @@ heed_check heed_gradcheck_store(heed_ctx *c, heed_store *s,
     model m = {heed_tape_new(c), loss, user};
     double all = 0;
     bool ok = m.tape && two_passes(&m, s);
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (e->trained) all = fmax(all, largest(e->tensor->g, e->tensor->size));
     }
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (e->trained && e->tensor->size) check_entry(&m, e, all, samples, &check);
         ok = !heed__stopped(c);
     }
@@ -434,14 +434,14 @@ heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
     enum { SAMPLES = 48 };
     heed_check check = {.error = -1};
     if (!c || !k) return check;
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     layer l = {.k = k, .self = heed__alloc(c, k->size)};
-    l.x =
-        heed_param(s, "x", "normal:1", 3, (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
+    l.x = heed_param_new(s, "x", "normal:1", 3,
+                         (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
     if (l.x && l.self) {
         k->init(l.self, s, k->args);
-        for (int i = 0; i < heed_store_count(s); i++) {
-            heed_tensor *p = heed_store_at(s, i)->tensor;
+        for (int i = 0; i < heed_params_count(s); i++) {
+            heed_tensor *p = heed_params_at(s, i)->tensor;
             heed_random r = heed_random_at(2, p->name, 0, 0);
             for (size_t e = 0; e < p->size && p->dims == 1 && p->wants_grad; e++)
                 p->x[e] += (heed_real)(0.3 * heed_random_normal(&r, e));
@@ -449,6 +449,6 @@ heed_check heed_gradcheck_layer(heed_ctx *c, const heed_layer_case *k) {
         if (!heed__stopped(c)) check = heed_gradcheck_store(c, s, weighted_outputs, &l, SAMPLES);
     }
     heed__free(l.self);
-    heed_store_free(s);
+    heed_params_free(s);
     return check;
 }

@@ -2,7 +2,7 @@
  * evaluations and checkpoints. train.c prepares it, run.c saves. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "core/tape.h"
 #include "fit/fit.h"
 
@@ -33,7 +33,7 @@ heed_report heed__report_of(const heed_training *t, heed_fit_event event) {
     r.items_per_s = t->step_seconds > 0 ? t->step_items / t->step_seconds : 0;
     r.seconds = seconds_now(t);
     r.seconds_left = heed__length_left(t);
-    r.params = heed_store_params(t->net.store);
+    r.params = heed_params_numel(t->net.store);
     r.bytes = t->memory.total - t->memory.before;
     r.epoch_batches = t->epoch_batches;
     r.store = t->net.store;
@@ -188,12 +188,12 @@ static bool update(heed_training *t) {
     if (!t->make_passes(t)) return false;
     heed__pass sum = heed__tree_total(t->passes, t->micros);
     if (sum.weight <= 0) sum.weight = 1;
-    double norm = heed_clip(t->optim, (heed_real)t->set.clip, 1 / (heed_real)sum.weight);
+    double norm = heed_clip_grad_norm(t->optim, (heed_real)t->set.clip, 1 / (heed_real)sum.weight);
     if (!heed__stopped(t->c) && !isfinite(norm)) {
         const char *bad = heed__first_bad(t->net.store, true, &norm);
         return diverged(t, t->state.step + 1, "gradient", bad ? bad : "all parameters", norm);
     }
-    if (!heed_step(t->optim, heed__length_rate(t, t->state.step))) return false;
+    if (!heed_optim_step(t->optim, heed__length_rate(t, t->state.step))) return false;
     t->state.step++;
     t->state.norm = norm;
     t->loss = sum.loss / sum.weight;

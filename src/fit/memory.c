@@ -7,9 +7,9 @@
 
 size_t heed_memory_resident(void) { return heed__os_memory(); }
 
-static void count_store(const heed_store *s, size_t *values, size_t *gradients) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static void count_store(const heed_params *s, size_t *values, size_t *gradients) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         size_t bytes = e->tensor->size * sizeof(heed_real);
         *values += bytes;
         if (gradients && (e->tensor->g || e->thaw)) *gradients += bytes;
@@ -27,7 +27,7 @@ static void count_op(heed_memory *m, const heed_recorded *r) {
     m->ops[i].backward += r->bytes[1];
 }
 
-heed_memory heed_memory_of(const heed_store *s, heed_optim *o, const heed_tape *t, size_t before) {
+heed_memory heed_memory_of(const heed_params *s, heed_optim *o, const heed_tape *t, size_t before) {
     heed_memory m = {.before = before};
     heed__tape_usage used = heed__tape_used(t);
     count_store(s, &m.weights, &m.gradients);

@@ -9,7 +9,7 @@
  * last.old is the checkpoint, and heed__checkpoint_recover completes the swap. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "fit/fit.h"
 #include "io/io.h"
 
@@ -218,7 +218,7 @@ void heed__journal_note(heed__journal *j, int64_t step, const char *note) {
     append_log(j);
 }
 
-void heed__journal_start(heed__journal *j, const heed_start *start) {
+void heed__journal_start(heed__journal *j, const heed_transfer *start) {
     static const char *const words[] = {"taken",
                                         "matched by row",
                                         "interpolated",
@@ -228,13 +228,13 @@ void heed__journal_start(heed__journal *j, const heed_start *start) {
     char shape[64];
     if (!j->run) return;
     for (int i = 0; i < start->count && !heed__stopped(j->c); i++) {
-        const heed_start_entry *e = &start->entries[i];
+        const heed_transfer_entry *e = &start->entries[i];
         heed_text *t = new_line(j);
         heed_text_add(t, "step 0: from %s: %s", start->run->dir, e->name);
         if (e->to) heed_text_add(t, " %s", heed_shape_text(e->to, shape, sizeof shape));
         heed_text_add(t, ": %s", words[e->how]);
-        if (e->how == HEED_START_MATCHED) heed_text_add(t, ", %d rows", e->rows);
-        if (e->from && (!e->to || e->how == HEED_START_UNFIT || e->how == HEED_START_RESIZED))
+        if (e->how == HEED_TRANSFER_MATCHED) heed_text_add(t, ", %d rows", e->rows);
+        if (e->from && (!e->to || e->how == HEED_TRANSFER_UNFIT || e->how == HEED_TRANSFER_RESIZED))
             heed_text_add(t, ", %s", heed_shape_text(e->from, shape, sizeof shape));
         append_log(j);
     }
@@ -322,12 +322,12 @@ enum { LABELS = 4, BASE, CONFIG, CLASSES, META_KEYS };
 static const char *const meta_keys[META_KEYS] = {"architecture", "format", "settings", "tokenizer",
                                                  "labels",       "base",   "config",   "classes"};
 
-static uint64_t weights_digest(const heed_store *s, const char *const values[META_KEYS]) {
+static uint64_t weights_digest(const heed_params *s, const char *const values[META_KEYS]) {
     uint64_t h = 0;
     for (int i = 0; i < META_KEYS; i++)
         if (i < LABELS || *values[i]) h = heed__hash64(values[i], strlen(values[i]) + 1, h);
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (!heed__saves(e)) continue;
         h = heed__hash64(e->name, strlen(e->name), h);
         h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
@@ -337,7 +337,7 @@ static uint64_t weights_digest(const heed_store *s, const char *const values[MET
 
 /* Writes s, or parameters of r, as DIR/NAME. labels: the digest of their names. more: base, config
  * and classes of a file of adapters; or NULL. */
-static bool save_weights(const heed_run *r, uint64_t labels, const heed_store *s, const char *dir,
+static bool save_weights(const heed_run *r, uint64_t labels, const heed_params *s, const char *dir,
                          const char *name, const char *const more[3]) {
     heed_text settings = {.c = r->c};
     char tokenizer[24], classes[24] = "", digest[24];
@@ -364,9 +364,9 @@ double heed__first_nonfinite(const heed_real *x, size_t n) {
     return 0;
 }
 
-const char *heed__first_bad(const heed_store *s, bool gradient, double *found) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+const char *heed__first_bad(const heed_params *s, bool gradient, double *found) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         const heed_real *x = gradient ? e->tensor->g : e->tensor->x;
         double v = x ? heed__first_nonfinite(x, e->tensor->size) : 0;
         if (v == 0) continue;
@@ -376,18 +376,18 @@ const char *heed__first_bad(const heed_store *s, bool gradient, double *found) {
     return NULL;
 }
 
-bool heed__weights_are_finite(const heed_store *s, const char *path) {
+bool heed__weights_are_finite(const heed_params *s, const char *path) {
     double found = 0;
     const char *bad = heed__first_bad(s, false, &found);
-    return !bad || heed_fail(heed_store_ctx(s), HEED_DATA,
+    return !bad || heed_fail(heed_params_ctx(s), HEED_DATA,
                              "weights are not numbers: %s: %s: expected finite numbers, found %g; "
                              "hint: restore a copy, or train again",
                              path, bad, found);
 }
 
 /* A file from the build of the other precision has a digest that this build cannot compute. */
-static bool holds(const heed_safetensors *f, const heed_store *s, const char *path) {
-    heed_ctx *c = heed_store_ctx(s);
+static bool holds(const heed_safetensors *f, const heed_params *s, const char *path) {
+    heed_ctx *c = heed_params_ctx(s);
     const char *values[META_KEYS], *expected = heed_safetensors_meta(f, digest_key);
     char found[24];
     if (heed__ctx_edited(c)) return true;
@@ -410,13 +410,13 @@ static bool holds(const heed_safetensors *f, const heed_store *s, const char *pa
 
 /* Fills s from an open file of save_weights, and verifies that the file is unchanged and its
  * numbers are finite; the same from RUN/NAME. */
-static bool take_weights(heed_store *s, const char *path, const heed_safetensors *f) {
+static bool take_weights(heed_params *s, const char *path, const heed_safetensors *f) {
     return heed__load_parsed(s, path, f) && holds(f, s, path) && heed__weights_are_finite(s, path);
 }
 
-bool heed__run_read_weights(heed_store *s, const char *run, const char *name) {
+bool heed__run_read_weights(heed_params *s, const char *run, const char *name) {
     heed__path path = heed__run_path(run, name);
-    heed_safetensors *f = heed__safetensors_head(heed_store_ctx(s), path.s);
+    heed_safetensors *f = heed__safetensors_head(heed_params_ctx(s), path.s);
     bool ok = take_weights(s, path.s, f);
     heed_safetensors_close(f);
     return ok;
@@ -701,20 +701,20 @@ bool heed__run_write_config(heed_ctx *c, const char *dir, const heed_config *f) 
 
 /* ---- adapters: what a training changed of the weights that it started from ---- */
 
-static int count_adapters(const heed_store *s) {
+static int count_adapters(const heed_params *s) {
     int n = 0;
-    for (int i = 0; i < heed_store_count(s); i++) n += heed_store_at(s, i)->adapter;
+    for (int i = 0; i < heed_params_count(s); i++) n += heed_params_at(s, i)->adapter;
     return n / 2; /* A and B */
 }
 
 /* Whether the training changes an entry, so that it is not one of the base. */
-static bool changes(const heed_entry *e) { return e->adapter || e->trained || e->thaw || e->state; }
+static bool changes(const heed_param *e) { return e->adapter || e->trained || e->thaw || e->state; }
 
 /* A digest of what a training of s does not change. */
-static uint64_t base_digest(const heed_store *s) {
+static uint64_t base_digest(const heed_params *s) {
     uint64_t h = 0;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (changes(e)) continue;
         h = heed__hash64(e->name, strlen(e->name), h);
         h = heed__hash64(e->tensor->x, e->tensor->size * sizeof *e->tensor->x, h);
@@ -726,14 +726,14 @@ static uint64_t base_digest(const heed_store *s) {
 static bool save_adapters(const heed_training *t, const char *name) {
     const heed_run *net = &t->net;
     heed_text config = {.c = t->c}, classes = {.c = t->c};
-    heed_store *s = heed_store_new(t->c); /* a copy of what the training changes */
+    heed_params *s = heed_params_new(t->c); /* a copy of what the training changes */
     const char *value;
     char base[24];
-    for (int i = 0; s && i < heed_store_count(net->store); i++) {
-        const heed_entry *e = heed_store_at(net->store, i);
+    for (int i = 0; s && i < heed_params_count(net->store); i++) {
+        const heed_param *e = heed_params_at(net->store, i);
         const heed_tensor *x = e->tensor;
         if (!changes(e)) continue;
-        heed_tensor *y = heed_state_new(s, e->name, "zero", x->dims, x->shape);
+        heed_tensor *y = heed_buffer_new(s, e->name, "zero", x->dims, x->shape);
         if (y) memcpy(y->x, x->x, x->size * sizeof *x->x);
     }
     for (int i = 0; i < heed_config_count(net->config); i++) {
@@ -745,7 +745,7 @@ static bool save_adapters(const heed_training *t, const char *name) {
     bool ok = s && end_list(&config) && end_list(&classes) &&
               save_weights(net, t->labels_digest, s, t->a.run, name,
                            (const char *const[]){base, config.s, classes.s});
-    heed_store_free(s);
+    heed_params_free(s);
     heed_text_free(&config);
     heed_text_free(&classes);
     return ok;
@@ -816,7 +816,7 @@ bool heed__checkpoint_save(const heed_training *t, bool best) {
 /* The best weights are read as well, so that damage to them is found before training goes on. */
 bool heed__checkpoint_load(heed_training *t) {
     static const char best[] = "model.safetensors";
-    heed_store *s = t->net.store;
+    heed_params *s = t->net.store;
     const char *run = t->a.run;
     return (!heed__run_has(run, best) || heed__run_read_weights(s, run, best)) &&
            heed__run_read_weights(s, run, "last/model.safetensors") &&
@@ -847,7 +847,7 @@ static bool is_empty(heed_ctx *c, const char *dir) {
     return empty;
 }
 
-bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
+bool heed_run_path_is_free(heed_ctx *c, const char *dir, bool force) {
     if (heed__stopped(c) || !dir) return false;
     if (!heed__os_exists(dir)) return true;
     if (!heed__os_is_dir(dir))
@@ -864,7 +864,7 @@ bool heed_run_vacant(heed_ctx *c, const char *dir, bool force) {
                      dir, dir);
 }
 
-bool heed_run_owns(heed_ctx *c, const char *dir, const char *path) {
+bool heed_run_path_is_inside(heed_ctx *c, const char *dir, const char *path) {
     heed_text folder = {.c = c};
     const char *slash = path ? strrchr(path, '/') : NULL;
     bool ok = dir && path &&
@@ -898,7 +898,7 @@ static bool is_inside(heed_ctx *c, const char *dir, const char *folder) {
     return inside;
 }
 
-bool heed_run_outside(heed_ctx *c, const char *dir, const char *folder) {
+bool heed_run_path_is_outside(heed_ctx *c, const char *dir, const char *folder) {
     return !is_inside(c, dir, folder) ||
            heed_fail(c, HEED_USAGE,
                      "run is wrong: %s lies in %s, whose folders are classes: expected a folder "
@@ -910,7 +910,7 @@ bool heed__run_check_outside(heed_ctx *c, const char *dir, const heed_config *f,
     static const char *const inputs[] = {"data", "val"};
     for (int i = 0; i < 2; i++)
         if (heed_config_has(f, inputs[i]) && !(keep && i == 0) &&
-            heed_run_owns(c, dir, heed_config_text(f, inputs[i])))
+            heed_run_path_is_inside(c, dir, heed_config_text(f, inputs[i])))
             return heed_fail(c, HEED_USAGE,
                              "%s is wrong: %s is a file of the run that would be replaced; hint: "
                              "move it out of %s first",
@@ -1057,7 +1057,7 @@ void heed_run_close(heed_run *r) {
     heed_tokenizer_free(r->tokenizer);
     heed_tokenizer_free(r->source);
     heed_tape_free(r->tape);
-    heed_store_free(r->store);
+    heed_params_free(r->store);
     heed_config_free(r->config);
     heed__disown(r->c, &o->owned);
     release(&o->owned);
@@ -1186,8 +1186,8 @@ static bool read_labels(opened *o, const char *dir) {
                                             heed__labels_digest(r->labels, r->label_count));
 }
 
-bool heed__run_build(heed_run *r, const heed_store *from) {
-    r->store = heed_store_new(r->c);
+bool heed__run_build(heed_run *r, const heed_params *from) {
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = heed__alloc(r->c, r->model->size);
     if (!r->store || !r->tape || !r->self) return false;
@@ -1358,22 +1358,22 @@ static bool read_classes(opened *o, const char *list, const char *path) {
 }
 
 /* Takes the arrays of the file into the store, and freezes every other entry. */
-static bool take_changed(heed_store *s, const heed_safetensors *f, const char *path) {
-    heed_store *changed = heed_store_new(heed_store_ctx(s));
+static bool take_changed(heed_params *s, const heed_safetensors *f, const char *path) {
+    heed_params *changed = heed_params_new(heed_params_ctx(s));
     bool ok = changed != NULL;
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (e->adapter || e->state || heed_safetensors_find(f, e->name))
-            ok = heed_state_new(changed, e->name, "zero", e->tensor->dims, e->tensor->shape);
+            ok = heed_buffer_new(changed, e->name, "zero", e->tensor->dims, e->tensor->shape);
         else
             heed_freeze(s, e->name);
     }
     ok = ok && take_weights(changed, path, f);
-    for (int i = 0; ok && i < heed_store_count(changed); i++) {
-        const heed_tensor *x = heed_store_at(changed, i)->tensor;
-        heed__store_set(heed_store_find(s, x->name), x);
+    for (int i = 0; ok && i < heed_params_count(changed); i++) {
+        const heed_tensor *x = heed_params_at(changed, i)->tensor;
+        heed__store_set(heed_params_find(s, x->name), x);
     }
-    heed_store_free(changed);
+    heed_params_free(changed);
     return ok;
 }
 
@@ -1405,7 +1405,7 @@ static bool adapt(opened *o, const heed_run *base, const heed_safetensors *f,
     heed_run *r = &o->run;
     const char *digest = heed_safetensors_meta(f, "base");
     const char *settings = heed_safetensors_meta(f, "config");
-    heed_start start = {0};
+    heed_transfer start = {0};
     if (!digest || !settings || !*settings)
         return heed_fail(r->c, HEED_DATA,
                          "%s holds no adapters: expected the metadata base and config; hint: the "
@@ -1417,12 +1417,12 @@ static bool adapt(opened *o, const heed_run *base, const heed_safetensors *f,
               read_tokenizers(o, base->dir) &&
               read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
               heed__run_build(r, base->store) &&
-              heed_start_take(r->store,
-                              &(heed_row_names){r->tokenizer, r->source, r->labels, r->label_count},
-                              base, &start) &&
+              heed_transfer_take(
+                  r->store, &(heed_row_names){r->tokenizer, r->source, r->labels, r->label_count},
+                  base, &start) &&
               take_changed(r->store, f, path) && heed__store_draw_all(r->store) &&
               check_base(r, base, digest, path) && merge_adapters(r);
-    heed_start_free(&start);
+    heed_transfer_close(&start);
     return ok;
 }
 
@@ -1491,7 +1491,7 @@ static bool forget_adapters(heed_config *f) {
 /* The folder exists and is locked. */
 static bool replace(const heed_run *r, const char *dir, bool force) {
     heed_ctx *c = r->c;
-    if (!heed__run_recover(c, dir, false) || !heed_run_vacant(c, dir, force) ||
+    if (!heed__run_recover(c, dir, false) || !heed_run_path_is_free(c, dir, force) ||
         !heed__run_backup(c, dir))
         return false;
     uint64_t labels = heed__labels_digest(r->labels, r->label_count);
@@ -1509,8 +1509,8 @@ bool heed_run_save(heed_run *r, const char *dir, bool force) {
         return heed_fail(c, HEED_USAGE,
                          "folder is the run's: %s: expected another one; hint: `%s-plain`", dir,
                          dir);
-    if (!heed_run_vacant(c, dir, force) || !heed__run_check_outside(c, dir, r->config, false) ||
-        !forget_adapters(r->config))
+    if (!heed_run_path_is_free(c, dir, force) ||
+        !heed__run_check_outside(c, dir, r->config, false) || !forget_adapters(r->config))
         return false;
     bool made = !heed__os_exists(dir);
     heed__path path = heed__run_path(dir, ".lock");

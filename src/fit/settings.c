@@ -3,7 +3,7 @@
  * inherits from its kind of data. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "fit/fit.h"
 #include "io/io.h"
 #include "optim/optim.h"
@@ -28,13 +28,13 @@ const heed_option heed_fit_options[] = {
              .help = "instead of steps: the time from the first step to the end, evaluations "
                      "included; 0: off"),
     {.name = "timed",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0",
      .max = 1e6,
      .help = "recorded in config.conf: the minutes that its steps took; 0: the length was not "
              "given in minutes"},
     {.name = "plan",
-     .kind = HEED_TEXT,
+     .kind = HEED_OPTION_STRING,
      .value = "",
      .help = "recorded in config.conf: the remaining steps as planned by the clock, STEP:LEFT, "
              "which the learning rate follows; STEP+LEFT where the training was extended"},
@@ -43,7 +43,7 @@ const heed_option heed_fit_options[] = {
     HEED_ROW(heed__settings, accumulate, "accumulate", "1", .min = 1, .max = 1 << 20,
              .help = "batches for each update; their loss is that of one large batch"),
     {.name = "seed",
-     .kind = HEED_INT,
+     .kind = HEED_OPTION_INT,
      .value = "1",
      .max = 9007199254740992.0,
      .help = "seed of initial weights, dropout and batches"},
@@ -57,7 +57,7 @@ const heed_option heed_fit_options[] = {
                      "the whole training data",
              .group = OPTIM),
     {.name = "lr",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.001",
      .min = 1e-12,
      .max = 1e6,
@@ -70,7 +70,7 @@ const heed_option heed_fit_options[] = {
     HEED_ROW(heed__settings, warmup, "warmup", "0.05", .max = 1e12,
              .help = "steps over which the learning rate rises; below 1: share of all steps"),
     {.name = "schedule-from",
-     .kind = HEED_INT,
+     .kind = HEED_OPTION_INT,
      .value = "0",
      .max = 1e12,
      .help = "recorded in config.conf: the step at which a resume with `steps` and `lr` started "
@@ -80,47 +80,47 @@ const heed_option heed_fit_options[] = {
     HEED_ROW(heed__settings, step_gamma, "step-gamma", "0.1", .max = 1,
              .help = "schedule step: factor of a fall"),
     {.name = "decay",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.01",
      .max = 1e6,
      .help = "weight decay, of matrices only: not of biases, norms and other vectors"},
     HEED_ROW(heed__settings, clip, "clip", "1", .max = 1e12,
              .help = "maximum norm of the gradient of all parameters; 0: no clipping"),
     {.name = "momentum",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.9",
      .max = 0.999999,
      .help = "of momentum and nesterov"},
     {.name = "muon-momentum",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.95",
      .max = 0.999999,
      .help = "of muon: momentum of matrices between hidden units; all else is as with adamw"},
     {.name = "muon-iterations",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "3",
      .min = 1,
      .max = 20,
      .help = "of muon: iterations that move singular values towards 1"},
     {.name = "alpha",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.99",
      .min = 1e-6,
      .max = 0.999999,
      .help = "of rmsprop: averaging of squares"},
     {.name = "beta1",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.9",
      .max = 0.999999,
      .help = "of adam, adamw, muon and lion: averaging of gradients"},
     {.name = "beta2",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0.99",
      .min = 1e-6,
      .max = 0.9999999,
      .help = "of adam, adamw and muon: averaging of squares; of lion: of gradients"},
     {.name = "eps",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "1e-8",
      .min = 1e-30,
      .max = 1,
@@ -135,12 +135,12 @@ const heed_option heed_fit_options[] = {
              .help = "rank of the adapters that are trained instead of the weights (LoRA); 0: none",
              .group = LORA),
     {.name = "lora-alpha",
-     .kind = HEED_REAL,
+     .kind = HEED_OPTION_REAL,
      .value = "0",
      .max = 1e6,
      .help = "W x + alpha / rank B A x; 0: twice the rank"},
     {.name = "lora-targets",
-     .kind = HEED_TEXT,
+     .kind = HEED_OPTION_STRING,
      .value = "*.q,*.v",
      .help = "weights with an adapter: name patterns, comma-separated; NAME.q, NAME.k, NAME.v: a "
              "part of a projection to queries, keys, values"},
@@ -166,13 +166,13 @@ const heed_option heed_fit_options[] = {
     HEED_ROW(heed__settings, patience, "patience", "0", .max = 1e9,
              .help = "stop after this many evaluations without a better one; 0: never"),
     {.name = "all-rows",
-     .kind = HEED_BOOL,
+     .kind = HEED_OPTION_BOOL,
      .value = "false",
      .help = "compute the last block for all positions, even if the loss reads only some of them "
              "(masked tokens, [CLS]): slower, and the same up to rounding",
      .group = SPEED},
     {.name = "recompute",
-     .kind = HEED_BOOL,
+     .kind = HEED_OPTION_BOOL,
      .value = "false",
      .help = "keep only the inputs of transformer blocks, and compute the blocks again in the "
              "backward pass: the same bits in less memory, in up to a third more time"},
@@ -185,14 +185,15 @@ const heed_option heed_fit_options[] = {
     {0}};
 
 const heed_option heed_train_options[] = {
-    {"task", HEED_TEXT, "", 0, 0, NULL, "the model; given as the first argument", "Run"},
-    {"data", HEED_TEXT, "", 0, 0, NULL, "what to train on; given as the second argument", "Run"},
-    {"from", HEED_TEXT, "", 0, 0, NULL,
+    {"task", HEED_OPTION_STRING, "", 0, 0, NULL, "the model; given as the first argument", "Run"},
+    {"data", HEED_OPTION_STRING, "", 0, 0, NULL, "what to train on; given as the second argument",
+     "Run"},
+    {"from", HEED_OPTION_STRING, "", 0, 0, NULL,
      "start from the best weights of this run; settings of the model that are not given, and the "
      "tokenizer, are then the run's",
      "Run"},
-    {"from-digest", HEED_TEXT, "", 0, 0, NULL, "recorded in config.conf: a digest of those weights",
-     "Run"},
+    {"from-digest", HEED_OPTION_STRING, "", 0, 0, NULL,
+     "recorded in config.conf: a digest of those weights", "Run"},
     {0}};
 
 heed_config *heed_train_config(heed_ctx *c, const heed_model *m) {
@@ -265,7 +266,7 @@ static bool read_schedule(heed_ctx *c, const heed_config *f, heed__settings *s) 
     for (int i = 0; i < 5; i++)
         if (strcmp(s->falls, names[i]) == 0) s->schedule = (heed_schedule_kind)i;
     double lr = heed_config_real(f, "lr");
-    bool falls = s->schedule == HEED_COSINE || s->schedule == HEED_LINEAR;
+    bool falls = s->schedule == HEED_SCHEDULE_COSINE || s->schedule == HEED_SCHEDULE_LINEAR;
     if (falls && s->lr_min > lr)
         return heed_fail(
             c, HEED_USAGE,
@@ -278,7 +279,7 @@ heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps) {
     double warmup = s->warmup < 1 ? floor(s->warmup * (double)steps) : floor(s->warmup);
     heed_schedule h = {.kind = s->schedule, .steps = steps};
     h.warmup = warmup < (double)steps ? (int64_t)warmup : steps;
-    if (h.kind == HEED_INVSQRT && h.warmup < 1) h.warmup = 1;
+    if (h.kind == HEED_SCHEDULE_INVSQRT && h.warmup < 1) h.warmup = 1;
     h.floor = (heed_real)(s->lr_min / (double)s->optim.lr);
     h.every = s->step_every ? s->step_every : (steps + 2) / 3;
     h.gamma = (heed_real)s->step_gamma;
@@ -312,16 +313,16 @@ bool heed__next_item(heed_ctx *c, const char **list, char item[HEED__ITEM]) {
     return false;
 }
 
-bool heed__no_match(const char *key, const char *pattern, const heed_store *s) {
-    const heed_entry *first = heed_store_at(s, 0);
-    return heed_fail(heed_store_ctx(s), HEED_USAGE,
+bool heed__no_match(const char *key, const char *pattern, const heed_params *s) {
+    const heed_param *first = heed_params_at(s, 0);
+    return heed_fail(heed_params_ctx(s), HEED_USAGE,
                      "`%s` matches no parameter: %s: expected a name or a pattern; hint: names are "
                      "like '%s', and '*' stands for any run of characters",
                      key, pattern, first ? first->name : "head.weight");
 }
 
-static bool scale_one(heed_store *store, char *item) {
-    heed_ctx *c = heed_store_ctx(store);
+static bool scale_one(heed_params *store, char *item) {
+    heed_ctx *c = heed_params_ctx(store);
     char *equals = strrchr(item, '=');
     double factor;
     if (!equals || !heed__number(equals + 1, &factor) || !(factor >= 0 && factor <= 1e6))
@@ -334,9 +335,9 @@ static bool scale_one(heed_store *store, char *item) {
            heed__no_match("lr-scale", item, store);
 }
 
-bool heed__settings_apply(const heed__settings *s, heed_store *store) {
+bool heed__settings_apply(const heed__settings *s, heed_params *store) {
     char item[HEED__ITEM];
-    heed_ctx *c = heed_store_ctx(store);
+    heed_ctx *c = heed_params_ctx(store);
     if (s->lora && !heed__lora_freeze(store, s->lora_train)) return false;
     for (const char *at = s->freeze; heed__next_item(c, &at, item);)
         if ((s->freeze_steps ? heed__freeze_for(store, item, s->freeze_steps)
@@ -345,8 +346,8 @@ bool heed__settings_apply(const heed__settings *s, heed_store *store) {
     for (const char *at = s->lr_scale; heed__next_item(c, &at, item);)
         if (!scale_one(store, item)) return false;
     if (heed__stopped(c)) return false;
-    int trained = 0, count = heed_store_count(store);
-    for (int i = 0; i < count; i++) trained += heed_store_at(store, i)->trained;
+    int trained = 0, count = heed_params_count(store);
+    for (int i = 0; i < count; i++) trained += heed_params_at(store, i)->trained;
     return trained > 0 || !*s->freeze ||
            heed_fail(c, HEED_USAGE,
                      "`freeze` leaves nothing to train: %s: expected some parameters that it does "
@@ -362,8 +363,8 @@ const heed_data_kind *heed_model_data(const heed_model *m) {
     return m && m->data ? m->data : &heed_own_numbers;
 }
 
-bool heed_model_init(const heed_model *m, void *self, heed_store *s, const heed_config *f) {
-    heed_ctx *c = heed_store_ctx(s);
+bool heed_model_init(const heed_model *m, void *self, heed_params *s, const heed_config *f) {
+    heed_ctx *c = heed_params_ctx(s);
     if (!m || !m->init || !self || !f || heed__stopped(c)) return false;
     void *set = m->set ? heed__alloc(c, m->set) : NULL;
     bool ok = !m->set || (set && heed_config_bind(f, m->options, set));

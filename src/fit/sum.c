@@ -51,13 +51,13 @@ void heed__add(heed_real *restrict y, const heed_real *restrict x, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] += x[i];
 }
 
-bool heed__gradients_open(heed__gradients *g, heed_store *s, int levels) {
-    heed_ctx *c = heed_store_ctx(s);
-    int entries = heed_store_count(s);
+bool heed__gradients_open(heed__gradients *g, heed_params *s, int levels) {
+    heed_ctx *c = heed_params_ctx(s);
+    int entries = heed_params_count(s);
     g->levels = levels;
     g->parts = heed__alloc_array(c, (size_t)entries, sizeof *g->parts);
     for (int i = entries; g->parts && i-- > 0;) {
-        heed_entry *e = heed_store_at(s, i);
+        heed_param *e = heed_params_at(s, i);
         if (!e->trained && !e->thaw) continue;
         g->parts[g->count++] = (heed__part){.entry = e, .at = g->size};
         g->size += e->tensor->size;

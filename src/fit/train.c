@@ -2,7 +2,7 @@
  * checkpoint to resume from. loop.c makes its steps. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "core/tape.h"
 #include "fit/fit.h"
 #include "io/io.h"
@@ -78,16 +78,16 @@ static bool open_paths(heed_training *t) {
     heed_config *f = t->net.config;
     const char *dir = heed_config_text(f, "from");
     if (*dir && !a->resume && !a->net) {
-        t->own_from = heed_start_open(t->c, dir, a->models ? a->models : own, a->run);
+        t->own_from = heed_transfer_open(t->c, dir, a->models ? a->models : own, a->run);
         t->a.from = t->own_from;
-        if (!t->own_from || !heed_start_settings(f, a->model, t->own_from, &how, NULL))
+        if (!t->own_from || !heed_transfer_settings(f, a->model, t->own_from, &how, NULL))
             return false;
     }
     t->data = t->own_data = a->net ? heed_data_open(t->c, f, heed_model_data(a->model), &how)
                                    : heed_train_data(t->c, a->model, f, &how, NULL);
     if (!t->data) return false;
     if (a->run && !a->resume && t->data->tree)
-        heed_run_outside(t->c, a->run, heed_config_text(f, "data"));
+        heed_run_path_is_outside(t->c, a->run, heed_config_text(f, "data"));
     return !heed__stopped(t->c) &&
            (!a->keep || heed_config_set(f, "data", a->data, "data", HEED_FROM_FLAG));
 }
@@ -133,7 +133,7 @@ static bool open_data(heed_training *t) {
     if (is_open(a)) return true;
     if (a->run && !heed__helps(t))
         (void)(a->resume ? heed_run_recover(t->c, a->run) && heed_run_resumable(t->c, a->run)
-                         : heed_run_vacant(t->c, a->run, a->force));
+                         : heed_run_path_is_free(t->c, a->run, a->force));
     if (!heed_cluster_agree(t->c, a->cluster)) return false;
     open_paths(t);
     return heed_cluster_agree(t->c, a->cluster);
@@ -231,7 +231,7 @@ static void unbuild(heed_training *t) {
     heed_optim_free(t->optim);
     t->optim = NULL;
     if (!t->in_place) {
-        heed_store_free(net->store);
+        heed_params_free(net->store);
         heed__free(net->self);
     }
     net->store = NULL;
@@ -239,10 +239,10 @@ static void unbuild(heed_training *t) {
 }
 
 /* Sets entries to those of a store of the same model; states only with `states`. */
-static void copy_entries(heed_store *s, const heed_store *from, bool states) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_entry *e = heed_store_at(s, i);
-        const heed_entry *known = heed_store_find(from, e->name);
+static void copy_entries(heed_params *s, const heed_params *from, bool states) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_param *e = heed_params_at(s, i);
+        const heed_param *known = heed_params_find(from, e->name);
         if ((states || !e->state) && known && heed_same_shape(known->tensor, e->tensor))
             heed__store_set(e, known->tensor);
     }
@@ -250,9 +250,9 @@ static void copy_entries(heed_store *s, const heed_store *from, bool states) {
 
 /* Initial values of parameters that are expected are not drawn: they are those of `from` or, if it
  * is NULL, come later. */
-static bool make_model(heed_training *t, bool expects, const heed_store *from) {
+static bool make_model(heed_training *t, bool expects, const heed_params *from) {
     heed_run *net = &t->net;
-    net->store = heed_store_new(t->c);
+    net->store = heed_params_new(t->c);
     net->self = heed__alloc(t->c, net->model->size);
     if (!net->store || !net->self) return false;
     heed__store_expect(net->store, expects, from);
@@ -264,7 +264,7 @@ static bool make_model(heed_training *t, bool expects, const heed_store *from) {
 /* Initial values are drawn, except those that are known: of a checkpoint, which is read later, of
  * the run that this training starts from, of the open model, of which a copy is tried, or, if
  * `tried` is not NULL, its own. */
-static bool build(heed_training *t, const heed_store *tried) {
+static bool build(heed_training *t, const heed_params *tried) {
     heed_run *net = &t->net, *open = t->a.net;
     bool all = !t->fresh || tried || open, ok = true;
     t->in_place = open && tried;
@@ -283,12 +283,12 @@ static bool build(heed_training *t, const heed_store *tried) {
 }
 
 static bool build_again(heed_training *t) {
-    heed_store *tried = t->net.store;
+    heed_params *tried = t->net.store;
     heed__store_drop_grads(tried);
     t->net.store = NULL;
     unbuild(t);
     bool ok = build(t, tried);
-    heed_store_free(tried);
+    heed_params_free(tried);
     return ok;
 }
 
@@ -309,7 +309,7 @@ static bool check_memory(heed_training *t) {
     enum { LARGE = 20000000 };
     char count[32], bytes[32], all[32];
     bool ok = make_model(t, true, NULL);
-    int64_t params = (int64_t)heed_store_params(t->net.store);
+    int64_t params = (int64_t)heed_params_numel(t->net.store);
     double arrays = t->set.lora || *t->set.freeze ? 1 : 2, limit = (double)heed__os_memory_limit();
     double need = arrays * sizeof(heed_real) * (double)params, step = least_step(t);
     unbuild(t);
@@ -391,8 +391,8 @@ static double time_update(heed_training *t) {
     double start = heed__os_seconds();
     if (!heed__pass_make(t, 0)) return 0;
     double passed = heed__os_seconds();
-    heed_clip(t->optim, (heed_real)t->set.clip, 1);
-    if (!heed_step(t->optim, 0)) return 0;
+    heed_clip_grad_norm(t->optim, (heed_real)t->set.clip, 1);
+    if (!heed_optim_step(t->optim, 0)) return 0;
     return fmax(1e-9, (passed - start) * own + heed__os_seconds() - passed);
 }
 
@@ -409,8 +409,8 @@ static bool check_precision(const heed_training *t) {
 static bool try_model(heed_training *t) {
     double eval = INFINITY;
     /* a parameter without a gradient is reported by the first step, not by the trial as well */
-    for (int i = 0; i < heed_store_count(t->net.store); i++)
-        heed__of(heed_store_at(t->net.store, i)->tensor)->reported = true;
+    for (int i = 0; i < heed_params_count(t->net.store); i++)
+        heed__of(heed_params_at(t->net.store, i)->tensor)->reported = true;
     bool ok = try_batches(t) && evaluate_one(t, &eval);
     if (ok && t->set.minutes > 0 && !heed__helps(t)) { /* rank 0 plans for all */
         double step = time_update(t);
@@ -535,7 +535,8 @@ static bool open_run(heed_training *t) {
     begin_state(t);
     if (!a->run) return true;
     t->lock_path = heed__run_path(a->run, ".lock");
-    if (!a->resume && !(heed_run_vacant(t->c, a->run, a->force) && may_replace(t))) return false;
+    if (!a->resume && !(heed_run_path_is_free(t->c, a->run, a->force) && may_replace(t)))
+        return false;
     if (heed__os_is_dir(a->run) && !lock_run(t)) return false;
     return !a->resume || (heed__checkpoint_recover(t->c, a->run) && read_checkpoint(t));
 }
@@ -623,7 +624,7 @@ static bool resume_run(heed_training *t) {
 static bool claim_run(heed_training *t) {
     const heed_train_args *a = &t->a;
     return heed__os_make_dir(t->c, a->run) && lock_run(t) &&
-           (a->resume || heed_run_vacant(t->c, a->run, a->force)) && may_replace(t) &&
+           (a->resume || heed_run_path_is_free(t->c, a->run, a->force)) && may_replace(t) &&
            (a->resume || heed__run_backup(t->c, a->run));
 }
 
@@ -691,7 +692,7 @@ static void release(heed__owned *owned) {
     heed__gradients_free(&t->gradients);
     heed__free(t->passes);
     if (!t->in_place) heed__free(t->net.self);
-    heed_start_free(&t->begun);
+    heed_transfer_close(&t->begun);
     if (t->lock.held) heed__os_unlock(&t->lock, t->lock_path.s);
     heed__free(t);
 }

@@ -3,7 +3,7 @@
  * of them; and what is forgotten of that run. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "fit/fit.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* One entry of the new store, and that of the run with its name. */
 typedef struct {
-    const heed_entry *to, *from;
+    const heed_param *to, *from;
     const heed_row_names *names; /* of the new run */
     const heed_run *run;
     int rows, width; /* of the new entry: width: the size of a row */
@@ -33,14 +33,14 @@ static void copy_row(const pair *p, int to, int from) {
            n * sizeof(heed_real));
 }
 
-static heed_start_how copy_all(const pair *p) {
-    if (!same_shape(p->to->tensor, p->from->tensor, 0)) return HEED_START_UNFIT;
+static heed_transfer_how copy_all(const pair *p) {
+    if (!same_shape(p->to->tensor, p->from->tensor, 0)) return HEED_TRANSFER_UNFIT;
     memcpy(p->to->tensor->x, p->from->tensor->x, p->to->tensor->size * sizeof(heed_real));
-    return HEED_START_TAKEN;
+    return HEED_TRANSFER_TAKEN;
 }
 
 /* Copies the row `number[i]` of the run to each row i; negative: it stays new. */
-static heed_start_how copy_rows(const pair *p, const int *number, int *copied) {
+static heed_transfer_how copy_rows(const pair *p, const int *number, int *copied) {
     bool same = rows_of(p->from->tensor) == p->rows;
     *copied = 0;
     for (int i = 0; i < p->rows; i++) {
@@ -49,7 +49,7 @@ static heed_start_how copy_rows(const pair *p, const int *number, int *copied) {
         copy_row(p, i, number[i]);
         ++*copied;
     }
-    return same ? HEED_START_TAKEN : *copied ? HEED_START_MATCHED : HEED_START_UNFIT;
+    return same ? HEED_TRANSFER_TAKEN : *copied ? HEED_TRANSFER_MATCHED : HEED_TRANSFER_UNFIT;
 }
 
 /* ---- what rows belong to ---- */
@@ -97,13 +97,13 @@ static void exchange_classes(const pair *p) {
     for (int i = 0; i < p->width; i++) p->to->tensor->x[i] = -p->to->tensor->x[i];
 }
 
-static heed_start_how take_classes(const pair *p, int *number, int *copied) {
+static heed_transfer_how take_classes(const pair *p, int *number, int *copied) {
     bool one = p->rows == 1 && p->names->label_count == 2;
     if (!p->names->labels || !p->run->labels) return copy_all(p);
-    if (!match_classes(p, number)) return HEED_START_UNFIT;
+    if (!match_classes(p, number)) return HEED_TRANSFER_UNFIT;
     if (!one) return copy_rows(p, number, copied);
-    heed_start_how how = copy_all(p);
-    if (how == HEED_START_TAKEN) exchange_classes(p);
+    heed_transfer_how how = copy_all(p);
+    if (how == HEED_TRANSFER_TAKEN) exchange_classes(p);
     return how;
 }
 
@@ -147,7 +147,7 @@ static void interpolate(const pair *p, grid to, grid from, int row, int col) {
 }
 
 /* Grids of one size may have other numbers of rows before them. */
-static heed_start_how take_grid(const pair *p, int *number, int *copied) {
+static heed_transfer_how take_grid(const pair *p, int *number, int *copied) {
     grid to = grid_of(p->rows), from = grid_of(rows_of(p->from->tensor));
     for (int i = 0; i < p->rows; i++) {
         int cell = i - to.first;
@@ -157,15 +157,15 @@ static heed_start_how take_grid(const pair *p, int *number, int *copied) {
     for (int i = 0; i < to.first && i < from.first; i++) copy_row(p, i, i);
     for (int row = 0; row < to.side; row++)
         for (int col = 0; col < to.side; col++) interpolate(p, to, from, row, col);
-    return HEED_START_RESIZED;
+    return HEED_TRANSFER_RESIZED;
 }
 
 /* ---- all entries ---- */
 
 /* number: memory for p->rows row numbers. */
-static heed_start_how take(const pair *p, int *number, int *copied) {
+static heed_transfer_how take(const pair *p, int *number, int *copied) {
     heed_row_kind rows = p->to->rows;
-    if (rows != p->from->rows) return HEED_START_UNFIT;
+    if (rows != p->from->rows) return HEED_TRANSFER_UNFIT;
     if (rows == HEED_ROWS_UNITS || !same_shape(p->to->tensor, p->from->tensor, 1))
         return copy_all(p);
     if (rows == HEED_ROWS_CLASSES) return take_classes(p, number, copied);
@@ -175,16 +175,16 @@ static heed_start_how take(const pair *p, int *number, int *copied) {
     return matched ? copy_rows(p, number, copied) : copy_all(p);
 }
 
-static heed_start_entry *add(heed_ctx *c, heed_start *out) {
+static heed_transfer_entry *add(heed_ctx *c, heed_transfer *out) {
     size_t need = (size_t)out->count + 1;
     if (!heed__grow(c, &out->entries, &out->capacity, need, sizeof *out->entries)) return NULL;
-    heed_start_entry *e = &out->entries[out->count++];
-    *e = (heed_start_entry){.how = HEED_START_NEW};
+    heed_transfer_entry *e = &out->entries[out->count++];
+    *e = (heed_transfer_entry){.how = HEED_TRANSFER_NEW};
     return e;
 }
 
 /* Values that are replaced in part are drawn before. */
-static bool prepare(heed_store *s, const pair *p, heed_entry *to) {
+static bool prepare(heed_params *s, const pair *p, heed_param *to) {
     bool whole = to->rows == HEED_ROWS_UNITS && p->from->rows == HEED_ROWS_UNITS &&
                  same_shape(to->tensor, p->from->tensor, 0);
     if (!whole) return heed__store_draw(s, to);
@@ -192,11 +192,11 @@ static bool prepare(heed_store *s, const pair *p, heed_entry *to) {
     return true;
 }
 
-static bool take_entry(heed_store *s, heed_entry *to, const heed_row_names *names,
-                       const heed_run *run, heed_start *out) {
-    const heed_entry *from = heed_store_find(run->store, to->name);
+static bool take_entry(heed_params *s, heed_param *to, const heed_row_names *names,
+                       const heed_run *run, heed_transfer *out) {
+    const heed_param *from = heed_params_find(run->store, to->name);
     if (to->adapter) return true; /* of this training, not of the model */
-    heed_start_entry *e = add(run->c, out);
+    heed_transfer_entry *e = add(run->c, out);
     if (!e) return false;
     e->name = to->name;
     e->to = to->tensor;
@@ -211,26 +211,27 @@ static bool take_entry(heed_store *s, heed_entry *to, const heed_row_names *name
     return ok;
 }
 
-static bool add_unused(const heed_store *s, const heed_run *run, heed_start *out) {
-    for (int i = 0; i < heed_store_count(run->store); i++) {
-        const heed_entry *from = heed_store_at(run->store, i);
-        if (heed_store_find(s, from->name)) continue;
-        heed_start_entry *e = add(run->c, out);
+static bool add_unused(const heed_params *s, const heed_run *run, heed_transfer *out) {
+    for (int i = 0; i < heed_params_count(run->store); i++) {
+        const heed_param *from = heed_params_at(run->store, i);
+        if (heed_params_find(s, from->name)) continue;
+        heed_transfer_entry *e = add(run->c, out);
         if (!e) return false;
-        *e = (heed_start_entry){.name = from->name, .how = HEED_START_UNUSED, .from = from->tensor};
+        *e = (heed_transfer_entry){
+            .name = from->name, .how = HEED_TRANSFER_UNUSED, .from = from->tensor};
     }
     return true;
 }
 
-static bool is_used(const heed_start_entry *e) { return e->how <= HEED_START_RESIZED; }
+static bool is_used(const heed_transfer_entry *e) { return e->how <= HEED_TRANSFER_RESIZED; }
 
 /* The error names the first parameter of another shape, or else the first one of each side. */
-static bool check_used(heed_ctx *c, const heed_start *out) {
-    const heed_start_entry *unfit = NULL;
+static bool check_used(heed_ctx *c, const heed_transfer *out) {
+    const heed_transfer_entry *unfit = NULL;
     for (int i = 0; i < out->count; i++) {
-        const heed_start_entry *e = &out->entries[i];
+        const heed_transfer_entry *e = &out->entries[i];
         if (is_used(e)) return true;
-        if (!unfit && e->how == HEED_START_UNFIT) unfit = e;
+        if (!unfit && e->how == HEED_TRANSFER_UNFIT) unfit = e;
     }
     char to[64], from[64];
     if (unfit)
@@ -246,23 +247,23 @@ static bool check_used(heed_ctx *c, const heed_start *out) {
         out->run->dir, out->run->model->name);
 }
 
-bool heed_start_take(heed_store *s, const heed_row_names *names, const heed_run *run,
-                     heed_start *out) {
+bool heed_transfer_take(heed_params *s, const heed_row_names *names, const heed_run *run,
+                        heed_transfer *out) {
     static const heed_row_names unknown = {0};
-    if (!s || !run || !out || heed__stopped(heed_store_ctx(s))) return false;
-    *out = (heed_start){.run = run};
+    if (!s || !run || !out || heed__stopped(heed_params_ctx(s))) return false;
+    *out = (heed_transfer){.run = run};
     bool ok = true;
-    for (int i = 0; ok && i < heed_store_count(s); i++)
-        ok = take_entry(s, heed_store_at(s, i), names ? names : &unknown, run, out);
+    for (int i = 0; ok && i < heed_params_count(s); i++)
+        ok = take_entry(s, heed_params_at(s, i), names ? names : &unknown, run, out);
     if (ok && add_unused(s, run, out) && check_used(run->c, out)) return true;
-    heed_start_free(out);
+    heed_transfer_close(out);
     return false;
 }
 
-void heed_start_free(heed_start *start) {
+void heed_transfer_close(heed_transfer *start) {
     if (!start) return;
     heed__free(start->entries);
-    *start = (heed_start){0};
+    *start = (heed_transfer){0};
 }
 
 /* ---- opening ---- */
@@ -279,8 +280,8 @@ static bool is_idle(heed_ctx *c, const char *dir) {
                      dir, holder);
 }
 
-heed_run *heed_start_open(heed_ctx *c, const char *dir, const heed_model *const *models,
-                          const char *out) {
+heed_run *heed_transfer_open(heed_ctx *c, const char *dir, const heed_model *const *models,
+                             const char *out) {
     if (heed__stopped(c) || !dir) return NULL;
     if (out && heed__os_same(dir, out)) {
         heed_fail(
@@ -310,13 +311,13 @@ static bool accepts(const heed_option *o, const char *value) {
     double v = 0;
     size_t n = strlen(value);
     switch (o->kind) {
-    case HEED_INT:
-    case HEED_REAL:
+    case HEED_OPTION_INT:
+    case HEED_OPTION_REAL:
         return heed__number(value, &v) &&
                ((o->min == 0 && o->max == 0) || (v >= o->min && v <= o->max));
-    case HEED_BOOL:
+    case HEED_OPTION_BOOL:
         return strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
-    case HEED_TEXT:
+    case HEED_OPTION_STRING:
         for (const char *at = o->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
             if (strncmp(at, value, n) == 0 && (at[n] == '|' || at[n] == 0)) return true;
         return !o->choices;
@@ -399,8 +400,8 @@ static bool check_data(heed_ctx *c, const heed_model *m, const heed_run *run) {
                              run->dir, m->name, to->noun, run->model->name, from->noun);
 }
 
-bool heed_start_settings(heed_config *f, const heed_model *m, const heed_run *run,
-                         heed_data_args *how, heed_text *said) {
+bool heed_transfer_settings(heed_config *f, const heed_model *m, const heed_run *run,
+                            heed_data_args *how, heed_text *said) {
     if (!f || !m || !run || !how || heed__stopped(run->c)) return false;
     bool ok = check_data(run->c, m, run) &&
               (!heed_config_has(f, "from") ||
@@ -432,10 +433,10 @@ bool heed__start_head(const heed_run *from, const heed_run *net) {
 }
 
 /* Of all values. */
-static uint64_t digest_of(const heed_store *s) {
+static uint64_t digest_of(const heed_params *s) {
     uint64_t h = 0;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_tensor *t = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_tensor *t = heed_params_at(s, i)->tensor;
         h = heed__hash64(t->x, t->size * sizeof *t->x, h);
     }
     return h;
@@ -465,7 +466,8 @@ bool heed__start_find(heed_training *t) {
     if (!a->from && !*named)
         return !heed_config_has(f, "from-digest") ||
                heed_config_set(f, "from-digest", "", "from", HEED_FROM_FLAG);
-    if (!a->from) t->own_from = heed_start_open(t->c, named, a->models ? a->models : own, a->run);
+    if (!a->from)
+        t->own_from = heed_transfer_open(t->c, named, a->models ? a->models : own, a->run);
     t->from = a->from ? a->from : t->own_from;
     return t->from && keep_record(t);
 }
@@ -473,20 +475,20 @@ bool heed__start_find(heed_training *t) {
 bool heed__start_apply(heed_training *t) {
     const heed_run *net = &t->net;
     if (!t->from) return true;
-    heed_start_free(&t->begun);
-    return heed_start_take(net->store,
-                           &(heed_row_names){.tokenizer = net->tokenizer,
-                                             .source = net->source,
-                                             .labels = net->labels,
-                                             .label_count = net->label_count},
-                           t->from, &t->begun);
+    heed_transfer_close(&t->begun);
+    return heed_transfer_take(net->store,
+                              &(heed_row_names){.tokenizer = net->tokenizer,
+                                                .source = net->source,
+                                                .labels = net->labels,
+                                                .label_count = net->label_count},
+                              t->from, &t->begun);
 }
 
 bool heed__start_is_whole(const heed_training *t) {
     for (int i = 0; i < t->begun.count; i++) {
-        const heed_start_entry *e = &t->begun.entries[i];
-        bool taken = e->how <= HEED_START_RESIZED;
-        if (e->to && !taken && !heed_store_find(t->net.store, e->name)->adapter) return false;
+        const heed_transfer_entry *e = &t->begun.entries[i];
+        bool taken = e->how <= HEED_TRANSFER_RESIZED;
+        if (e->to && !taken && !heed_params_find(t->net.store, e->name)->adapter) return false;
     }
     return t->from != NULL;
 }
@@ -494,20 +496,20 @@ bool heed__start_is_whole(const heed_training *t) {
 /* ---- low-rank adapters by settings: which weights have one, and what is trained besides ---- */
 
 /* A weight that can be adapted: the first trained matrix after the embeddings. */
-static const char *matrix_of(const heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static const char *matrix_of(const heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (e->trained && e->tensor->dims > 1 && !heed_match("embed.*", e->name)) return e->name;
     }
     return "head.weight";
 }
 
 /* The default targets exist only in models with projections to queries and values. */
-static bool no_target(const heed_config *f, const char *pattern, const heed_store *s) {
+static bool no_target(const heed_config *f, const char *pattern, const heed_params *s) {
     if (strcmp(heed_config_text(f, "lora-targets"), heed_config_default(f, "lora-targets")) != 0)
         return heed__no_match("lora-targets", pattern, s);
     return heed_fail(
-        heed_store_ctx(s), HEED_USAGE,
+        heed_params_ctx(s), HEED_USAGE,
         "`lora` finds nothing to adapt: `lora-targets` %s: expected projections to "
         "queries and values, found none in this model; hint: names of its matrices, such as "
         "`lora-targets = %s`",
@@ -520,7 +522,7 @@ bool heed__lora_complete(heed_config *f) {
            heed__settings_number(f, "lora-alpha", 2 * rank, "lora");
 }
 
-bool heed__lora_attach(heed_store *s, const heed_config *f) {
+bool heed__lora_attach(heed_params *s, const heed_config *f) {
     char item[HEED__ITEM];
     if (!heed_config_has(f, "lora") || heed_config_int(f, "lora") == 0) return true;
     int rank = (int)heed_config_int(f, "lora");
@@ -528,30 +530,30 @@ bool heed__lora_attach(heed_store *s, const heed_config *f) {
     if (alpha <= 0) alpha = 2 * rank;
     const char *at = heed_config_text(f, "lora-targets");
     if (!at[strspn(at, " \t,")])
-        return heed_fail(heed_store_ctx(s), HEED_USAGE,
+        return heed_fail(heed_params_ctx(s), HEED_USAGE,
                          "`lora-targets` is empty: expected name patterns; hint: '%s'",
                          heed_config_default(f, "lora-targets"));
-    while (heed__next_item(heed_store_ctx(s), &at, item)) {
+    while (heed__next_item(heed_params_ctx(s), &at, item)) {
         int n = heed_lora_add(s, item, rank, (heed_real)alpha);
         if (n < 0) return false;
         if (n == 0) return no_target(f, item, s);
     }
-    return !heed__stopped(heed_store_ctx(s));
+    return !heed__stopped(heed_params_ctx(s));
 }
 
 /* How a parameter came from the run that the training starts from. */
-static heed_start_how how_of(const heed_training *t, const heed_entry *e) {
+static heed_transfer_how how_of(const heed_training *t, const heed_param *e) {
     for (int i = 0; i < t->begun.count; i++)
         if (t->begun.entries[i].to == e->tensor) return t->begun.entries[i].how;
-    return HEED_START_TAKEN;
+    return HEED_TRANSFER_TAKEN;
 }
 
 /* Whether nothing of a parameter comes from that run. Without one, what belongs to the classes is
  * new to the task. */
-static bool is_new(const heed_training *t, const heed_entry *e) {
-    heed_start_how how = how_of(t, e);
+static bool is_new(const heed_training *t, const heed_param *e) {
+    heed_transfer_how how = how_of(t, e);
     if (e->adapter || e->state) return false;
-    return t->from ? how == HEED_START_NEW || how == HEED_START_UNFIT
+    return t->from ? how == HEED_TRANSFER_NEW || how == HEED_TRANSFER_UNFIT
                    : e->rows == HEED_ROWS_CLASSES;
 }
 
@@ -559,8 +561,8 @@ bool heed__lora_choose(heed_training *t) {
     heed_config *f = t->net.config;
     if (!t->set.lora || strcmp(t->set.lora_train, "auto") != 0) return true;
     heed_text list = {.c = t->c};
-    for (int i = 0; i < heed_store_count(t->net.store); i++) {
-        const heed_entry *e = heed_store_at(t->net.store, i);
+    for (int i = 0; i < heed_params_count(t->net.store); i++) {
+        const heed_param *e = heed_params_at(t->net.store, i);
         if (is_new(t, e)) heed_text_add(&list, "%s%s", list.n ? "," : "", e->name);
     }
     bool ok = heed_config_set(f, "lora-train", list.n ? list.s : "none", "lora", HEED_FROM_FLAG);
@@ -570,15 +572,15 @@ bool heed__lora_choose(heed_training *t) {
 }
 
 void heed__lora_warn(heed_training *t) {
-    const heed_entry *kept = NULL, *rows = NULL;
+    const heed_param *kept = NULL, *rows = NULL;
     if (!t->set.lora || !t->fresh) return;
     if (!t->from)
         heed__note(t, "warning: `lora` leaves the weights of the model as they are, which is at "
                       "random without `from`; hint: `from = RUN`");
-    for (int i = 0; t->from && i < heed_store_count(t->net.store); i++) {
-        const heed_entry *e = heed_store_at(t->net.store, i);
+    for (int i = 0; t->from && i < heed_params_count(t->net.store); i++) {
+        const heed_param *e = heed_params_at(t->net.store, i);
         if (!e->trained && !kept && is_new(t, e)) kept = e;
-        if (!e->trained && !rows && how_of(t, e) == HEED_START_MATCHED) rows = e;
+        if (!e->trained && !rows && how_of(t, e) == HEED_TRANSFER_MATCHED) rows = e;
     }
     if (kept)
         heed__note(t,
@@ -592,9 +594,9 @@ void heed__lora_warn(heed_training *t) {
                    rows->name, t->from->dir, rows->name);
 }
 
-static bool matches(const heed_store *s, const char *pattern) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static bool matches(const heed_params *s, const char *pattern) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (!e->state && heed_match(pattern, e->name)) return true;
     }
     return false;
@@ -608,14 +610,14 @@ static bool listed(heed_ctx *c, const char *patterns, const char *name) {
     return false;
 }
 
-bool heed__lora_freeze(heed_store *s, const char *patterns) {
+bool heed__lora_freeze(heed_params *s, const char *patterns) {
     char item[HEED__ITEM];
-    heed_ctx *c = heed_store_ctx(s);
+    heed_ctx *c = heed_params_ctx(s);
     for (const char *at = patterns; heed__next_item(c, &at, item);)
         if (strcmp(item, "none") != 0 && !matches(s, item))
             return heed__no_match("lora-train", item, s);
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (!e->adapter && !listed(c, patterns, e->name)) heed_freeze(s, e->name);
     }
     return !heed__stopped(c);

@@ -21,7 +21,7 @@ static bool save_part(const heed_run *r, heed_tensor *t, size_t from, size_t cou
     return true;
 }
 
-static bool zero_rows(const heed_run *r, const heed_entry *e, heed_rows rows, heed_head_backup *b) {
+static bool zero_rows(const heed_run *r, const heed_param *e, heed_rows rows, heed_head_backup *b) {
     heed_tensor *t = e->tensor;
     size_t each = t->dims > 1 ? t->size / (size_t)t->shape[0] : 1;
     size_t from = (size_t)rows.from * each, count = (size_t)rows.count * each;
@@ -32,10 +32,11 @@ static bool zero_rows(const heed_run *r, const heed_entry *e, heed_rows rows, he
 
 /* The values of a head that shares them are the others', too: what it alone has are the columns of
  * W_h that read its output. */
-static bool output_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
+static bool output_off(const heed_run *r, const heed_attention_info *l, int head,
+                       heed_head_backup *b) {
     char name[HEED__PATH];
     snprintf(name, sizeof name, "%s.out.weight", l->path);
-    const heed_entry *e = heed_store_find(r->store, name);
+    const heed_param *e = heed_params_find(r->store, name);
     if (!e)
         return heed_fail(r->c, HEED_USAGE,
                          "a head cannot be switched off: %s: expected separate values or an "
@@ -51,7 +52,8 @@ static bool output_off(const heed_run *r, const heed_attending *l, int head, hee
 }
 
 /* Rows of the stacked projection; a layer without it is averaged. */
-static bool values_off(const heed_run *r, const heed_attending *l, int head, heed_head_backup *b) {
+static bool values_off(const heed_run *r, const heed_attention_info *l, int head,
+                       heed_head_backup *b) {
     bool cross = l->stack == HEED_CROSS;
     const char *stacked = cross ? "kv" : "qkv";
     heed_rows rows = heed_mha_rows(
@@ -59,9 +61,9 @@ static bool values_off(const heed_run *r, const heed_attending *l, int head, hee
         HEED_VALUES, head);
     char name[HEED__PATH];
     snprintf(name, sizeof name, "%s.%s.bias", l->path, stacked);
-    const heed_entry *bias = heed_store_find(r->store, name);
+    const heed_param *bias = heed_params_find(r->store, name);
     snprintf(name, sizeof name, "%s.%s.weight", l->path, stacked);
-    const heed_entry *weight = heed_store_find(r->store, name);
+    const heed_param *weight = heed_params_find(r->store, name);
     if (!weight && r->model->average) {
         b->averaged = r;
         r->model->average(r->self, true);
@@ -77,7 +79,7 @@ static bool values_off(const heed_run *r, const heed_attending *l, int head, hee
 
 bool heed_head_off(const heed_run *r, const heed_record_block *layer, int head,
                    heed_head_backup *out) {
-    heed_attending a;
+    heed_attention_info a;
     if (!out) return false;
     *out = (heed_head_backup){.parts = 0};
     if (!r || heed__stopped(r->c) || !layer) return false;

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-bool heed_cross_layer(const heed_run *r, int layer, heed_attending *out) {
-    heed_attending a;
+bool heed_cross_layer(const heed_run *r, int layer, heed_attention_info *out) {
+    heed_attention_info a;
     if (!r || !out) return false;
     for (int i = 0; r->model->attending && r->model->attending(r->self, i, &a); i++)
         if (a.stack == HEED_CROSS && layer-- == 0) {
@@ -26,7 +26,7 @@ static bool pass(const heed_inspection *s) {
 }
 
 static const heed_tensor *weights_of(const heed_inspection *s, int layer) {
-    heed_attending a = {.path = "decoder"};
+    heed_attention_info a = {.path = "decoder"};
     heed_cross_layer(s->run, layer, &a);
     return heed__kept(s->run, a.path, (size_t)a.heads * (size_t)s->target_count * (size_t)s->count);
 }
@@ -130,7 +130,7 @@ bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
 /* ---- peaks ---- */
 
 bool heed_alignment_peaks_open(heed_run *r, heed_alignment_peaks *out) {
-    heed_attending a;
+    heed_attention_info a;
     if (!out) return false;
     *out = (heed_alignment_peaks){.layers = 0};
     if (!r || heed__stopped(r->c)) return false;
@@ -167,6 +167,6 @@ bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
         }
     }
     for (size_t i = 0; ok && i < rows; i++) p->count += right[i].first >= 0;
-    heed_unprobe(s->run->tape);
+    heed_probe_clear(s->run->tape);
     return ok;
 }

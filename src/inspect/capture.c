@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Axes of an example with a target: the source or picture, the target, and the decoder's input. */
-static heed_record_block block_of(const heed_run *r, const heed_attending *a) {
+static heed_record_block block_of(const heed_run *r, const heed_attention_info *a) {
     bool target = heed_model_data(r->model)->target;
     int queries = !target || a->stack == HEED_ENCODER ? 0 : a->stack == HEED_CROSS ? 1 : 2;
     return (heed_record_block){.path = a->path,
@@ -38,7 +38,7 @@ static const char *attention_hint(const heed_config *f) {
 }
 
 heed_record_block *heed_attention_layers(const heed_run *r, int *count) {
-    heed_attending a;
+    heed_attention_info a;
     int all = 0, ignored;
     if (!count) count = &ignored;
     *count = 0;
@@ -124,7 +124,7 @@ static void describe(heed_record *record, const heed_inspection *s) {
     const heed_run *r = s->run;
     if (r->step >= 0)
         snprintf(step, sizeof step, ", step %s", heed_format_count(n, (uint64_t)r->step));
-    heed_attending a;
+    heed_attention_info a;
     int count = 0;
     if (heed_config_has(r->config, "layers"))
         count = (int)heed_config_int(r->config, "layers");
@@ -159,7 +159,7 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) 
         free(list);
         return NULL;
     }
-    heed_unprobe(t);
+    heed_probe_clear(t);
     for (int i = 0; i < count; i++)
         if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
     const heed_tensor *y = heed__run_example(s, &(heed__passing){.rows = 0});
@@ -178,7 +178,7 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) 
     for (int i = 0; record && i < s->question_count; i++)
         add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
     free(list);
-    heed_unprobe(t);
+    heed_probe_clear(t);
     if (heed_ctx_status(s->run->c) == HEED_OK) return record;
     heed_record_free(record);
     return NULL;

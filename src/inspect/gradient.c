@@ -36,10 +36,10 @@ static bool may_be_stepwise(const traced_layer *l) {
 }
 
 /* The first parameter of the layer of that path. */
-static heed_tensor *own_parameter(const heed_store *s, const char *path) {
+static heed_tensor *own_parameter(const heed_params *s, const char *path) {
     size_t n = strlen(path);
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *p = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *p = heed_params_at(s, i);
         if (strncmp(p->name, path, n) == 0 && p->name[n] == '.') return p->tensor;
     }
     return NULL;
@@ -56,7 +56,7 @@ static bool trace(const gradients *g, const heed_question *q) {
     bool ok = keep && want;
     if (ok) {
         keep[how.keep_count++] = "*.weights";
-        want[0] = heed_store_at(r->store, 0)->tensor;
+        want[0] = heed_params_at(r->store, 0)->tensor;
     }
     for (int i = 0; ok && i < g->count; i++) {
         if (may_be_stepwise(&g->layers[i])) keep[how.keep_count++] = g->layers[i].out;
@@ -192,7 +192,7 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
             ok = read_layer(s->run->tape, &g->layers[l]) ||
                  heed_fail(c, HEED_FAILED, "the model kept no attention weights: %s",
                            g->layers[l].weights);
-        heed_unprobe(s->run->tape);
+        heed_probe_clear(s->run->tape);
         if (!ok) return false;
         follow(g, s->read ? s->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) {

@@ -374,7 +374,7 @@ heed_record *heed_heads(const heed_evaluation *e) {
     heed_record *out = NULL;
     if (!r || heed__stopped(r->c) || !heed__heads_open(r, &h.of)) return NULL;
     h.heads = heed__alloc_array(r->c, (size_t)h.of.count, sizeof *h.heads);
-    heed_unprobe(r->tape);
+    heed_probe_clear(r->tape);
     heed_probe(r->tape, "*.weights", false);
     bool ok = h.heads != NULL;
     for (uint64_t i = 0; ok && i < e->batches; i++)
@@ -382,7 +382,7 @@ heed_record *heed_heads(const heed_evaluation *e) {
              heed__progress(r->c, e->progress, e->progress_user, (int64_t)i + 1,
                             (int64_t)e->batches);
     ok = ok && measure_induction(r, &h);
-    heed_unprobe(r->tape);
+    heed_probe_clear(r->tape);
     if (ok) {
         heed_text note = {.c = r->c};
         put_queries(&h, &note);

@@ -206,7 +206,7 @@ heed_record *heed_influence(const heed_inspection *s, const heed_influence_args 
             record = NULL;
         }
     }
-    heed_unprobe(k.t);
+    heed_probe_clear(k.t);
     heed__free(k.labels);
     heed__free(k.list);
     heed__free(k.squares);

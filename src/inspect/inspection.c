@@ -238,20 +238,20 @@ static bool wrong_kind(const heed_run *r) {
 /* The positions that a picture model without a grid attends to, found by a pass; 0: none. */
 static int attended_positions(const heed_inspection *s) {
     const heed_run *r = s->run;
-    heed_attending a = {.fixed = true};
+    heed_attention_info a = {.fixed = true};
     heed_model_input in;
     char weights[HEED__PATH];
     for (int i = 0; a.fixed; i++)
         if (!r->model->attending || !r->model->attending(r->self, i, &a)) return 0;
     snprintf(weights, sizeof weights, "%s.weights", a.path);
-    heed_unprobe(r->tape);
+    heed_probe_clear(r->tape);
     heed_probe(r->tape, weights, false);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     if (r->model->logits && heed__inspection_inputs(s, r->tape, 1, true, &in))
         r->model->logits(r->self, r->tape, &in);
     const heed_tensor *w = heed_probe_find(r->tape, weights);
     int count = w ? w->shape[w->dims - 1] : 0;
-    heed_unprobe(r->tape);
+    heed_probe_clear(r->tape);
     return count;
 }
 
@@ -491,7 +491,7 @@ const char *heed_class_label(const heed_run *r, int class_index, char number[16]
 
 heed_stack heed__inspection_stack(const heed_inspection *s) {
     const heed_model *m = s->run->model;
-    heed_attending first;
+    heed_attention_info first;
     if (s->read) return HEED_CROSS;
     if (m->attending && m->attending(s->run->self, 0, &first)) return first.stack;
     return kind_of(s)->ahead ? HEED_DECODER : HEED_ENCODER;

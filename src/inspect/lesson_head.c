@@ -13,7 +13,7 @@ typedef struct {
     const heed_inspection *s;
     const heed_record_block *block;
     int head;
-    heed_lesson_args args;
+    heed_attention_trace_args args;
     double *arrays[MOST_ARRAYS]; /* to be freed: the lesson copies them */
     int count;
 } source;
@@ -22,7 +22,7 @@ typedef struct {
 static const heed_tensor *parameter(const source *h, const char *path, const char *name) {
     char full[HEED__PATH + 32];
     snprintf(full, sizeof full, "%s.%s", path, name);
-    heed_entry *p = heed_store_find(h->s->run->store, full);
+    heed_param *p = heed_params_find(h->s->run->store, full);
     return p ? p->tensor : NULL;
 }
 
@@ -57,7 +57,7 @@ static const double *transposed(source *h, const heed_tensor *w, heed_rows r, in
 
 /* Copies the head's rows of the stacked projections. */
 static bool copy_weights(source *h) {
-    heed_lesson_args *a = &h->args;
+    heed_attention_trace_args *a = &h->args;
     const char *path = h->block->path;
     bool cross = h->block->stack == HEED_CROSS;
     const heed_tensor *wq = parameter(h, path, cross ? "q.weight" : "qkv.weight");
@@ -102,7 +102,7 @@ static void forward(source *h) {
     char weights[HEED__PATH];
     heed_tape *t = h->s->run->tape;
     snprintf(weights, sizeof weights, "%s.weights", h->block->path);
-    heed_unprobe(t);
+    heed_probe_clear(t);
     heed_probe(t, "*.out", false);
     heed_probe(t, weights, false);
     heed_tape_begin(t, HEED_EVAL, 0);
@@ -123,7 +123,7 @@ static const heed_tensor *value_before(const heed_tape *tape, int end, size_t n,
 /* Copies the head's input: what came before its projection and, of another text, what the encoder
  * ended with. */
 static bool copy_values(source *h) {
-    heed_lesson_args *a = &h->args;
+    heed_attention_trace_args *a = &h->args;
     const heed_tape *tape = h->s->run->tape;
     bool cross = h->block->stack == HEED_CROSS;
     char path[HEED__PATH];
@@ -155,7 +155,7 @@ static const char *norm_path(const source *h, char path[HEED__PATH]) {
 /* Copies this head's part of W_h, the layer's bias and, in a post-norm model, the norm, of which
  * lessons support only the layer norm. */
 static void copy_layer(source *h) {
-    heed_lesson_args *a = &h->args;
+    heed_attention_trace_args *a = &h->args;
     const heed_config *f = h->s->run->config;
     const heed_tensor *out = parameter(h, h->block->path, "out.weight");
     char norm[HEED__PATH];
@@ -173,13 +173,13 @@ static void copy_layer(source *h) {
 }
 
 /* The sum of the other heads: what the model adds, minus this head's part and the bias. */
-static void compute_others(const source *h, heed_lesson *l) {
-    const heed_matrix *all = &l->part[HEED_LESSON_ALL];
+static void compute_others(const source *h, heed_attention_trace *l) {
+    const heed_matrix *all = &l->part[HEED_TRACE_ALL];
     size_t n = (size_t)all->rows * (size_t)all->cols;
     const heed_tensor *sum = value(h, h->block->path, "out.out");
     if (h->block->heads == 1 || !all->x || !sum || sum->size != n) return;
-    for (size_t i = 0; i < n; i++) l->part[HEED_LESSON_OTHERS].x[i] = (double)sum->x[i] - all->x[i];
-    heed_lesson_compute(l);
+    for (size_t i = 0; i < n; i++) l->part[HEED_TRACE_OTHERS].x[i] = (double)sum->x[i] - all->x[i];
+    heed_attention_trace_compute(l);
 }
 
 /* ---- comparison with the model ---- */
@@ -198,8 +198,8 @@ static double largest_gap(const heed_matrix *m, const heed_tensor *x, size_t fro
     return most;
 }
 
-static bool agrees(const source *h, const heed_lesson *l, double *off) {
-    const heed_matrix *w = &l->part[HEED_LESSON_WEIGHTS], *normed = &l->part[HEED_LESSON_NORMED];
+static bool agrees(const source *h, const heed_attention_trace *l, double *off) {
+    const heed_matrix *w = &l->part[HEED_TRACE_WEIGHTS], *normed = &l->part[HEED_TRACE_NORMED];
     char path[HEED__PATH];
     size_t from = (size_t)h->head * (size_t)w->rows * (size_t)w->cols;
     *off = largest_gap(w, value(h, h->block->path, "weights"), from);
@@ -216,35 +216,35 @@ static bool agrees(const source *h, const heed_lesson *l, double *off) {
                h->block->path, norm);
 }
 
-static bool make(source *h, heed_lesson *out, double *off) {
+static bool make(source *h, heed_attention_trace *out, double *off) {
     if (!copy_weights(h)) return false;
     forward(h);
     if (heed__stopped(h->s->run->c) || !copy_values(h)) return false;
     copy_layer(h);
-    if (!heed_lesson_make(h->s->run->c, &h->args, out)) return false;
+    if (!heed_attention_trace_make(h->s->run->c, &h->args, out)) return false;
     compute_others(h, out);
     return agrees(h, out, off);
 }
 
-bool heed_lesson_of_head(const heed_inspection *s, const heed_record_block *layer, int head,
-                         heed_lesson *out, double *difference) {
+bool heed_attention_trace_of_head(const heed_inspection *s, const heed_record_block *layer,
+                                  int head, heed_attention_trace *out, double *difference) {
     double ignored;
     if (!out) return false;
-    *out = (heed_lesson){.self = false};
+    *out = (heed_attention_trace){.self = false};
     if (!heed__inspectable(s) || !layer || !layer->path) return false;
     if (head < 0 || head >= layer->heads || layer->queries >= s->axis_count ||
         layer->keys >= s->axis_count)
         return heed_fail(s->run->c, HEED_USAGE, "%s has no head %d for this input", layer->path,
                          head + 1);
     source h = {.s = s, .block = layer, .head = head};
-    h.args = (heed_lesson_args){.beta = layer->beta,
-                                .rotary = layer->rotary,
-                                .causal = layer->causal,
-                                .hard = layer->hard,
-                                .tokens = s->axes[layer->queries].count,
-                                .sources = s->axes[layer->keys].count};
+    h.args = (heed_attention_trace_args){.beta = layer->beta,
+                                         .rotary = layer->rotary,
+                                         .causal = layer->causal,
+                                         .hard = layer->hard,
+                                         .tokens = s->axes[layer->queries].count,
+                                         .sources = s->axes[layer->keys].count};
     bool ok = make(&h, out, difference ? difference : &ignored);
-    heed_unprobe(s->run->tape);
+    heed_probe_clear(s->run->tape);
     while (h.count) heed__free(h.arrays[--h.count]);
     return ok;
 }

@@ -11,7 +11,7 @@ heed_tensor *heed__run_example(const heed_inspection *s, const heed__passing *ho
     heed_model_input in;
     if (how->ids) seen.ids = how->ids;
     if (how->x) seen.x = how->x;
-    if (how->keep_count) heed_unprobe(r->tape);
+    if (how->keep_count) heed_probe_clear(r->tape);
     for (int i = 0; i < how->keep_count; i++) heed_probe(r->tape, how->keep[i], how->gradients);
     heed_tape_begin(r->tape, how->gradients ? HEED_TRACE : HEED_EVAL, 0);
     for (int i = 0; i < how->want_count; i++) heed_want_grad(r->tape, how->want[i]);

@@ -63,14 +63,14 @@ static heed_status status_of(heed_rank rank) {
 static bool bounded(const heed_option *o) { return o->min != 0 || o->max != 0; }
 
 static bool add_expected(const heed_option *o, heed_text *out) {
-    static const char *const kinds[] = {[HEED_BOOL] = "true or false",
-                                        [HEED_INT] = "a whole number",
-                                        [HEED_REAL] = "a number",
-                                        [HEED_TEXT] = "a text"};
+    static const char *const kinds[] = {[HEED_OPTION_BOOL] = "true or false",
+                                        [HEED_OPTION_INT] = "a whole number",
+                                        [HEED_OPTION_REAL] = "a number",
+                                        [HEED_OPTION_STRING] = "a text"};
     bool ok = heed_text_add(out, "%s", o->choices ? "one of " : kinds[o->kind]);
     for (const char *at = o->choices ? o->choices : ""; ok && *at; at++)
         ok = *at == '|' ? heed_text_put(out, ", ", 2) : heed_text_put(out, at, 1);
-    if ((o->kind != HEED_INT && o->kind != HEED_REAL) || !bounded(o)) return ok;
+    if ((o->kind != HEED_OPTION_INT && o->kind != HEED_OPTION_REAL) || !bounded(o)) return ok;
     ok = ok && heed_text_add(out, isinf(o->max) ? " of at least " : " from ") &&
          heed__put_number(out, o->min);
     if (ok && !isinf(o->max)) ok = heed_text_add(out, " to ") && heed__put_number(out, o->max);
@@ -120,25 +120,25 @@ static bool parse(setting *s, const char *text) {
     const heed_option *o = s->o;
     bool ok = true;
     switch (o->kind) {
-    case HEED_INT:
+    case HEED_OPTION_INT:
         ok = read_whole(text, &s->whole);
         s->real = (double)s->whole;
         break;
-    case HEED_REAL:
+    case HEED_OPTION_REAL:
         ok = heed__number(text, &s->real);
         break;
-    case HEED_BOOL:
+    case HEED_OPTION_BOOL:
         s->on = is_one_of(text, "true|yes|on|1");
         return s->on || is_one_of(text, "false|no|off|0");
-    case HEED_TEXT:
+    case HEED_OPTION_STRING:
         return !o->choices || is_one_of(text, o->choices);
     }
     return ok && (!bounded(o) || (s->real >= o->min && s->real <= o->max));
 }
 
 static char *canonical(heed_ctx *c, const setting *s, const char *text) {
-    if (s->o->kind == HEED_BOOL) return heed__copy_text(c, s->on ? "true" : "false");
-    if (s->o->kind != HEED_INT) return heed__copy_text(c, text);
+    if (s->o->kind == HEED_OPTION_BOOL) return heed__copy_text(c, s->on ? "true" : "false");
+    if (s->o->kind != HEED_OPTION_INT) return heed__copy_text(c, text);
     heed_text digits = {.c = c};
     return heed_text_add(&digits, "%lld", (long long)s->whole) ? digits.s : NULL;
 }
@@ -262,7 +262,7 @@ static bool add(heed_config *f, const heed_option *o, const char *group) {
 static setting *add_unknown(heed_config *f, const char *key, size_t n) {
     heed_option *o = heed__alloc(f->c, sizeof *o + n + 1);
     if (!o) return NULL;
-    *o = (heed_option){.name = memcpy(o + 1, key, n), .kind = HEED_TEXT, .value = ""};
+    *o = (heed_option){.name = memcpy(o + 1, key, n), .kind = HEED_OPTION_STRING, .value = ""};
     if (!add(f, o, "Settings")) {
         heed__free(o);
         return NULL;
@@ -308,14 +308,14 @@ heed_config *heed_config_new(heed_ctx *c, const heed_option *const *tables) {
 
 /* The setting; NULL with an error if the tables have no such key or it is of another kind. */
 static const setting *get(const heed_config *f, const char *key, heed_option_kind kind) {
-    static const char *const kinds[] = {[HEED_INT] = "a whole number",
-                                        [HEED_REAL] = "a number",
-                                        [HEED_BOOL] = "a switch",
-                                        [HEED_TEXT] = "a value"};
+    static const char *const kinds[] = {[HEED_OPTION_INT] = "a whole number",
+                                        [HEED_OPTION_REAL] = "a number",
+                                        [HEED_OPTION_BOOL] = "a switch",
+                                        [HEED_OPTION_STRING] = "a value"};
     if (!f || !key) return NULL;
     const setting *s = find_setting(f, key, strlen(key));
-    if (s &&
-        (kind == HEED_TEXT || s->o->kind == kind || (kind == HEED_REAL && s->o->kind == HEED_INT)))
+    if (s && (kind == HEED_OPTION_STRING || s->o->kind == kind ||
+              (kind == HEED_OPTION_REAL && s->o->kind == HEED_OPTION_INT)))
         return s;
     heed_fail(f->c, HEED_USAGE, "setting %s is wrong: expected %s in the option table, found %s",
               key, kinds[kind], s ? "another kind" : "none");
@@ -323,22 +323,22 @@ static const setting *get(const heed_config *f, const char *key, heed_option_kin
 }
 
 int64_t heed_config_int(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_INT);
+    const setting *s = get(f, key, HEED_OPTION_INT);
     return s ? s->whole : 0;
 }
 
 double heed_config_real(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_REAL);
+    const setting *s = get(f, key, HEED_OPTION_REAL);
     return s ? s->real : 0;
 }
 
 bool heed_config_bool(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_BOOL);
+    const setting *s = get(f, key, HEED_OPTION_BOOL);
     return s && s->on;
 }
 
 const char *heed_config_text(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_TEXT);
+    const setting *s = get(f, key, HEED_OPTION_STRING);
     return s && s->text ? s->text : "";
 }
 
@@ -348,20 +348,20 @@ static bool bind(heed_ctx *c, const heed_option *o, const setting *s, unsigned c
     double real = s ? s->real : 0;
     bool on = s && s->on;
     const char *text = s ? s->text : "";
-    if (o->kind == HEED_INT && o->size == sizeof(int)) {
+    if (o->kind == HEED_OPTION_INT && o->size == sizeof(int)) {
         int narrow = (int)whole;
         if (narrow != whole)
             return heed_fail(c, HEED_USAGE, "%s is wrong: expected at most %d, found %lld", o->name,
                              INT_MAX, (long long)whole);
         memcpy(to, &narrow, sizeof narrow);
-    } else if (o->kind == HEED_REAL && o->size == sizeof(float)) {
+    } else if (o->kind == HEED_OPTION_REAL && o->size == sizeof(float)) {
         float narrow = (float)real;
         memcpy(to, &narrow, sizeof narrow);
     } else {
-        const void *from = o->kind == HEED_INT    ? (const void *)&whole
-                           : o->kind == HEED_REAL ? (const void *)&real
-                           : o->kind == HEED_BOOL ? (const void *)&on
-                                                  : (const void *)&text;
+        const void *from = o->kind == HEED_OPTION_INT    ? (const void *)&whole
+                           : o->kind == HEED_OPTION_REAL ? (const void *)&real
+                           : o->kind == HEED_OPTION_BOOL ? (const void *)&on
+                                                         : (const void *)&text;
         memcpy(to, from, o->size);
     }
     return true;
@@ -384,13 +384,13 @@ bool heed_config_bind(const heed_config *f, const heed_option *table, void *set)
 }
 
 const char *heed_config_default(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_TEXT);
+    const setting *s = get(f, key, HEED_OPTION_STRING);
     const char *initial = s ? initial_of(s) : NULL;
     return initial ? initial : "";
 }
 
 heed_rank heed_config_rank(const heed_config *f, const char *key) {
-    const setting *s = get(f, key, HEED_TEXT);
+    const setting *s = get(f, key, HEED_OPTION_STRING);
     return s ? s->rank : HEED_FROM_DEFAULT;
 }
 
@@ -639,10 +639,10 @@ static bool take_flag(arguments *a, const char *arg) {
     bool off = !s && strncmp(dashed, "no-", 3) == 0;
     if (off) s = find_setting(a->f, dashed + 3, strlen(dashed) - 3);
     if (!s) return unknown(a->f, key, n, flag, HEED_FROM_FLAG);
-    if (off && s->o->kind != HEED_BOOL)
+    if (off && s->o->kind != HEED_OPTION_BOOL)
         return heed_fail(a->f->c, HEED_USAGE, "%s is wrong: not a switch: expected --%s=VALUE",
                          flag, s->o->name);
-    bool is_switch = s->o->kind == HEED_BOOL;
+    bool is_switch = s->o->kind == HEED_OPTION_BOOL;
     if (is_switch && equals)
         return heed_fail(a->f->c, HEED_USAGE,
                          "%s is wrong: expected no value, found %s; hint: --%s or --no-%s", flag,
@@ -651,7 +651,8 @@ static bool take_flag(arguments *a, const char *arg) {
                         : equals  ? equals + 1
                                   : next_value(a, flag, s->o);
     heed_text joined = {.c = a->f->c};
-    if (value && s->o->kind == HEED_TEXT && s->o->max > 1 && s->rank == HEED_FROM_FLAG && *s->text)
+    if (value && s->o->kind == HEED_OPTION_STRING && s->o->max > 1 && s->rank == HEED_FROM_FLAG &&
+        *s->text)
         value = heed_text_add(&joined, "%s\x1E%s", s->text, value) ? joined.s : NULL;
     bool ok = value && put_setting(a->f, s, value, flag, HEED_FROM_FLAG);
     heed_text_free(&joined);
@@ -797,7 +798,7 @@ static bool put_value(heed_text *out, const char *text) {
 /* " (a whole number from 1 to 96; default 4)"; the kind of a text is left out. */
 static bool put_rule(heed_text *out, const setting *s) {
     const char *initial = initial_of(s);
-    bool text = s->o->kind == HEED_TEXT && !s->o->choices, given = initial && *initial;
+    bool text = s->o->kind == HEED_OPTION_STRING && !s->o->choices, given = initial && *initial;
     if (text && !given) return true;
     return heed_text_add(out, " (") && (text || add_expected(s->o, out)) &&
            (!given || heed_text_add(out, "%s%s%s", text ? "" : "; ",
@@ -849,10 +850,12 @@ static bool put_choices(heed_text *out, const heed_option *o, size_t width) {
 
 /* "--layers N", "--norm pre|post", "--[no-]tie" */
 static bool put_flag(heed_text *out, const heed_option *o, size_t width) {
-    static const char *const values[] = {
-        [HEED_BOOL] = "", [HEED_INT] = " N", [HEED_REAL] = " X", [HEED_TEXT] = " TEXT"};
+    static const char *const values[] = {[HEED_OPTION_BOOL] = "",
+                                         [HEED_OPTION_INT] = " N",
+                                         [HEED_OPTION_REAL] = " X",
+                                         [HEED_OPTION_STRING] = " TEXT"};
     if (o->choices) return put_choices(out, o, width);
-    return heed_text_add(out, "  --%s%s%s", o->kind == HEED_BOOL ? "[no-]" : "", o->name,
+    return heed_text_add(out, "  --%s%s%s", o->kind == HEED_OPTION_BOOL ? "[no-]" : "", o->name,
                          values[o->kind]);
 }
 

@@ -29,7 +29,7 @@ typedef struct {
 bool heed__put_png(heed_text *out, const char *what, heed__pixels from);
 
 /* Whether files have this entry of a store: optional ones while they are not 0. */
-static inline bool heed__saves(const heed_entry *e) {
+static inline bool heed__saves(const heed_param *e) {
     return !heed__of(e->tensor)->optional || e->tensor->x[0] != 0;
 }
 
@@ -45,7 +45,7 @@ bool heed__safetensors_values(const heed_safetensors *f, const heed_array *a, vo
 bool heed__safetensors_reals(heed_ctx *c, const heed_safetensors *f, const heed_array *a,
                              heed_real *out);
 /* heed_load from an open file. If its tensors cannot be read, some entries are already filled. */
-bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f);
+bool heed__load_parsed(heed_params *s, const char *path, const heed_safetensors *f);
 
 /* ---- settings ---- */
 /* Like heed_config_read for a zero-terminated text, which is modified; errors name path. */

@@ -5,7 +5,7 @@
  * of 8. */
 #include "core/core.h"
 #include "core/os.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "io/io.h"
 
 #include <float.h>
@@ -330,7 +330,7 @@ static void put_shape(char *text, size_t size, const heed_array *a) {
     snprintf(text + used, size - (size_t)used, ")");
 }
 
-static bool check(heed_ctx *c, const char *path, const heed_entry *e, const heed_array *a) {
+static bool check(heed_ctx *c, const char *path, const heed_param *e, const heed_array *a) {
     if (!a)
         return heed_fail(c, HEED_DATA,
                          "cannot load %s: tensor %s: expected, but not found; hint: the file "
@@ -349,12 +349,12 @@ static bool check(heed_ctx *c, const char *path, const heed_entry *e, const heed
                      path, e->name, wanted, found);
 }
 
-static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
+static bool no_extra(heed_ctx *c, const char *path, const heed_params *s,
                      const heed_safetensors *f) {
     char quoted[HEED_QUOTE];
     for (int i = 0; i < heed_safetensors_count(f); i++) {
         const char *name = heed_safetensors_at(f, i)->name;
-        if (heed_store_find(s, name)) continue;
+        if (heed_params_find(s, name)) continue;
         return heed_fail(c, HEED_DATA,
                          "cannot load %s: tensor %s: found, but this model has none of that name; "
                          "hint: the file belongs to a model of another kind or depth",
@@ -363,17 +363,17 @@ static bool no_extra(heed_ctx *c, const char *path, const heed_store *s,
     return true;
 }
 
-bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *f) {
-    heed_ctx *c = heed_store_ctx(s);
+bool heed__load_parsed(heed_params *s, const char *path, const heed_safetensors *f) {
+    heed_ctx *c = heed_params_ctx(s);
     if (heed__stopped(c) || !path || !f) return false;
     bool ok = no_extra(c, path, s, f);
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         const heed_array *a = heed_safetensors_find(f, e->name);
         ok = (!a && heed__of(e->tensor)->optional) || check(c, path, e, a);
     }
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        heed_param *e = heed_params_at(s, i);
         const heed_array *a = heed_safetensors_find(f, e->name);
         if (a)
             ok = heed__safetensors_reals(c, f, a, e->tensor->x);
@@ -384,19 +384,19 @@ bool heed__load_parsed(heed_store *s, const char *path, const heed_safetensors *
     return ok;
 }
 
-static bool load_and_close(heed_store *s, const char *path, heed_safetensors *f) {
+static bool load_and_close(heed_params *s, const char *path, heed_safetensors *f) {
     bool ok = heed__load_parsed(s, path, f);
     heed_safetensors_close(f);
     return ok;
 }
 
-bool heed_load(heed_store *s, const char *path) {
-    return load_and_close(s, path, heed__safetensors_head(heed_store_ctx(s), path));
+bool heed_load(heed_params *s, const char *path) {
+    return load_and_close(s, path, heed__safetensors_head(heed_params_ctx(s), path));
 }
 
-bool heed_load_bytes(heed_store *s, const void *bytes, size_t n) {
+bool heed_load_bytes(heed_params *s, const void *bytes, size_t n) {
     static const char path[] = "weights in memory";
-    heed_ctx *c = heed_store_ctx(s);
+    heed_ctx *c = heed_params_ctx(s);
     if (heed__stopped(c)) return false;
     if (!bytes) return heed_fail(c, HEED_USAGE, "cannot load %s: expected bytes, found NULL", path);
     unsigned char *copy = heed__alloc(c, n);
@@ -422,7 +422,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 static int by_name(const void *a, const void *b) {
-    const heed_entry *x = *(heed_entry *const *)a, *y = *(heed_entry *const *)b;
+    const heed_param *x = *(heed_param *const *)a, *y = *(heed_param *const *)b;
     return strcmp(x->name, y->name);
 }
 
@@ -460,7 +460,7 @@ static bool put_meta(heed_text *out, const char *const *meta) {
     return ok;
 }
 
-static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
+static bool put_entry(heed_text *out, const heed_param *e, size_t *offset) {
     const heed_tensor *t = e->tensor;
     if (!is_utf8(out->c, e->name)) return false;
     heed_json_open(out, e->name, '{');
@@ -477,7 +477,7 @@ static bool put_entry(heed_text *out, const heed_entry *e, size_t *offset) {
     return !heed__stopped(out->c);
 }
 
-static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
+static bool put_header(heed_text *out, heed_param *const *entries, size_t count,
                        const char *const *meta) {
     size_t offset = 0;
     heed_json_open(out, NULL, '{');
@@ -488,18 +488,18 @@ static bool put_header(heed_text *out, heed_entry *const *entries, size_t count,
     return ok;
 }
 
-bool heed_save_meta(const heed_store *s, const char *path, const char *const *meta) {
-    heed_ctx *c = heed_store_ctx(s);
+bool heed_save_meta(const heed_params *s, const char *path, const char *const *meta) {
+    heed_ctx *c = heed_params_ctx(s);
     if (heed__stopped(c) || !path) return false;
-    size_t all = (size_t)heed_store_count(s), count = 0;
+    size_t all = (size_t)heed_params_count(s), count = 0;
     heed_text header = {.c = c};
-    heed_entry **entries = heed__alloc_array(c, all, sizeof(heed_entry *));
+    heed_param **entries = heed__alloc_array(c, all, sizeof(heed_param *));
     heed__piece *pieces = heed__alloc_array(c, all + 2, sizeof *pieces);
     for (size_t i = 0; entries && i < all; i++) {
-        heed_entry *e = heed_store_at(s, (int)i);
+        heed_param *e = heed_params_at(s, (int)i);
         if (heed__saves(e)) entries[count++] = e;
     }
-    if (entries) qsort(entries, count, sizeof(heed_entry *), by_name);
+    if (entries) qsort(entries, count, sizeof(heed_param *), by_name);
     bool ok = entries && pieces && put_header(&header, entries, count, meta);
     for (size_t i = 0; ok && i < count; i++) {
         const heed_tensor *t = entries[i]->tensor;
@@ -515,4 +515,4 @@ bool heed_save_meta(const heed_store *s, const char *path, const char *const *me
     return ok;
 }
 
-bool heed_save(const heed_store *s, const char *path) { return heed_save_meta(s, path, NULL); }
+bool heed_save(const heed_params *s, const char *path) { return heed_save_meta(s, path, NULL); }

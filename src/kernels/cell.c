@@ -154,9 +154,9 @@ static void forward_row(const void *job, size_t r) {
     row a = row_of(j, r);
     if (padded(j, r))
         stay(j, &a);
-    else if (j->cell == HEED_GRU)
+    else if (j->cell == HEED_CELL_GRU)
         gru(&a);
-    else if (j->cell == HEED_LSTM)
+    else if (j->cell == HEED_CELL_LSTM)
         lstm(&a);
     else
         plain(j->act, &a);
@@ -166,7 +166,7 @@ HEED__PART(forward_part, forward_row)
 /* The gradient of the input's part is that of the state's part, except for the GRU's third gate. */
 static void input_grad(const heed_cell_job *j, const row *a) {
     size_t w = a->width * (size_t)heed__cell_gates(j->cell);
-    size_t same = j->cell == HEED_GRU ? w - a->width : w, rest = w - same;
+    size_t same = j->cell == HEED_CELL_GRU ? w - a->width : w, rest = w - same;
     if (!j->add) {
         memcpy(a->gx, a->gu, same * sizeof *a->gx);
         if (rest) memcpy(a->gx + same, a->kept, rest * sizeof *a->gx);
@@ -181,9 +181,9 @@ static void backward_row(const void *job, size_t r) {
     row a = row_of(j, r);
     if (padded(j, r))
         stay_grad(j, &a);
-    else if (j->cell == HEED_GRU)
+    else if (j->cell == HEED_CELL_GRU)
         gru_grad(&a);
-    else if (j->cell == HEED_LSTM)
+    else if (j->cell == HEED_CELL_LSTM)
         lstm_grad(&a);
     else
         plain_grad(j->act, &a);

@@ -189,9 +189,9 @@ typedef struct {
 } heed_cell_job;
 
 static inline int heed__cell_gates(heed_cell c) {
-    return c == HEED_LSTM ? 4 : c == HEED_GRU ? 3 : 1;
+    return c == HEED_CELL_LSTM ? 4 : c == HEED_CELL_GRU ? 3 : 1;
 }
-static inline int heed__cell_states(heed_cell c) { return c == HEED_LSTM ? 2 : 1; }
+static inline int heed__cell_states(heed_cell c) { return c == HEED_CELL_LSTM ? 2 : 1; }
 
 /* One step of additive attention over `len` places: additive_attention.c. */
 typedef struct {

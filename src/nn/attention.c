@@ -1,5 +1,5 @@
 /* attention.c -- multi-head attention with its projections. Vaswani et al. 2017, sec. 3.2.2. */
-#include "core/store.h"
+#include "core/params.h"
 #include "nn/nn.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ heed_rows heed_mha_rows(const heed_mha_args *a, heed_projected part, int head) {
 }
 
 /* The parts of the projections, for adapters of a part. */
-static void name_parts(const heed_mha *l, heed_store *s) {
+static void name_parts(const heed_mha *l, heed_params *s) {
     static const char *const names[] = {"q", "k", "v"};
     for (heed_projected part = HEED_QUERIES; part <= HEED_VALUES; part++) {
         heed_rows rows = heed_mha_rows(&l->args, part, -1);
@@ -72,7 +72,7 @@ static void name_parts(const heed_mha *l, heed_store *s) {
     }
 }
 
-static void projections(heed_mha *l, heed_store *s) {
+static void projections(heed_mha *l, heed_params *s) {
     const heed_mha_args *a = &l->args;
     heed_rows v = heed_mha_rows(a, HEED_VALUES, -1);
     heed_linear_args in = {.in = a->width, .no_bias = a->no_bias, .init = a->init};
@@ -92,16 +92,16 @@ static void projections(heed_mha *l, heed_store *s) {
                                             .init = a->out_init});
 }
 
-void heed_mha_init(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
+void heed_mha_init(heed_mha *l, heed_params *s, const char *name, heed_mha_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
-    *l = (heed_mha){.name = heed_scope(s, "%s", name)};
-    if (l->name && complete(heed_store_ctx(s), l->name, &a)) {
+    *l = (heed_mha){.name = heed_scope_push(s, "%s", name)};
+    if (l->name && complete(heed_params_ctx(s), l->name, &a)) {
         l->args = a;
         projections(l, s);
-        l->rotary = heed_scope(s, "rotary");
-        heed_unscope(s);
+        l->rotary = heed_scope_push(s, "rotary");
+        heed_scope_pop(s);
     }
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 static heed_attention_args op_args(const heed_mha_args *a) {
@@ -176,7 +176,7 @@ static bool remember(const heed_mha *l, heed_tape *t, heed_cache *cache, heed_te
 static heed_tensor *attend_to(const heed_mha *l, heed_tape *t, heed_tensor *q, heed_tensor *k,
                               heed_tensor *v, heed_tensor *bias, heed_tensor *pad) {
     heed_attention_args a = op_args(&l->args);
-    return heed_attention(heed_at(t, l->name), q, k, v, bias, pad, &a);
+    return heed_attention(heed_name_scope(t, l->name), q, k, v, bias, pad, &a);
 }
 
 /* Row b of x (1|B,...), reals or indices, or NULL. */
@@ -242,7 +242,7 @@ static heed_tensor *self_parts(const heed_mha *l, heed_tape *t, heed_tensor *x,
     const heed_mha_args *a = &l->args;
     heed_tensor *qkv = heed_linear_apply(&l->qkv, t, x);
     if (!qkv || a->rotary == 0) return qkv;
-    return heed_rotary(heed_at(t, l->rotary), qkv,
+    return heed_rotary(heed_name_scope(t, l->rotary), qkv,
                        &(heed_rotary_args){.heads = a->heads + a->kv_heads,
                                            .width = a->key,
                                            .first = cache ? cache->len : 0,
@@ -323,7 +323,7 @@ static heed_tensor *projected(const heed_mha *l, heed_tape *t, heed_tensor *x, i
                               int count) {
     heed_tensor *w = heed_slice(t, l->qkv.w, 0, from, count);
     heed_tensor *b = l->qkv.b ? heed_slice(t, l->qkv.b, 0, from, count) : NULL;
-    return heed_affine(heed_at(t, l->qkv.name), x, w, b);
+    return heed_affine(heed_name_scope(t, l->qkv.name), x, w, b);
 }
 
 static heed_tensor *attend_rows(const heed_mha *l, heed_tape *t, heed_tensor *x,
@@ -343,8 +343,8 @@ static heed_tensor *attend_rows(const heed_mha *l, heed_tape *t, heed_tensor *x,
         kv = projected(l, t, x, queries, others);
     }
     q = heed_gather(t, q, p.from); /* (B,M,h e) */
-    return heed_gather(t, heed_attention(heed_at(t, l->name), q, kv, NULL, p.bias, in->pad, &a),
-                       p.back);
+    return heed_gather(
+        t, heed_attention(heed_name_scope(t, l->name), q, kv, NULL, p.bias, in->pad, &a), p.back);
 }
 
 heed_tensor *heed_mha_apply(const heed_mha *l, heed_tape *t, heed_tensor *x,
@@ -372,16 +372,16 @@ typedef struct {
     int rows; /* the number of rows of which the output is read; 0: all */
 } case_args;
 
-static void case_init(void *self, heed_store *s, const void *args) {
+static void case_init(void *self, heed_params *s, const void *args) {
     const case_args *a = args;
     attention_case *l = self;
     heed_mha_init(&l->mha, s, "mha", a->mha);
     l->rows = a->rows;
     if (a->biased)
         l->bias =
-            heed_param(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
+            heed_param_new(s, "bias", "normal:0.5", 4, (int[]){1, 2, HEED_CASE_LEN, HEED_CASE_LEN});
     if (a->mha.cross)
-        l->memory = heed_param(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
+        l->memory = heed_param_new(s, "memory", "normal:1", 3, (int[]){HEED_CASE_ROWS, 4, 4});
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {
     static const int32_t rows[] = {5, 1, 3, 3}; /* one of the first sequence, three of the other */

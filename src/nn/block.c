@@ -6,16 +6,16 @@
 
 #include <stdio.h>
 
-void heed_ff_init(heed_ff *l, heed_store *s, const char *name, heed_ff_args a) {
+void heed_ff_init(heed_ff *l, heed_params *s, const char *name, heed_ff_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     heed_linear_args up = {a.width, a.inner, a.no_bias, a.init};
     heed_linear_args down = {a.inner, a.width, a.no_bias, a.out_init};
     *l = (heed_ff){.act = a.act};
-    heed_scope(s, "%s", name);
+    heed_scope_push(s, "%s", name);
     if (a.gated) heed_linear_init(&l->gate, s, "gate", up);
     heed_linear_init(&l->up, s, "up", up);
     heed_linear_init(&l->down, s, "down", down);
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
@@ -32,21 +32,21 @@ heed_tensor *heed_ff_apply(const heed_ff *l, heed_tape *t, heed_tensor *x) {
 /* ---- parameters ---- */
 
 /* Without W_h, the heads' values are added to x, so their total width must be that of x. */
-static void attention(heed_mha *l, heed_store *s, const char *name, heed_mha_args a) {
+static void attention(heed_mha *l, heed_params *s, const char *name, heed_mha_args a) {
     heed_mha_init(l, s, name, a);
     if (l->args.no_out && l->args.heads * l->args.value != l->args.width)
-        heed_fail(heed_store_ctx(s), HEED_USAGE,
+        heed_fail(heed_params_ctx(s), HEED_USAGE,
                   "attention without output projection does not fit: %s: expected heads x value "
                   "width = width %d, found %d x %d; hint: another `value-width`",
                   l->name, l->args.width, l->args.heads, l->args.value);
 }
 
 /* Makes the norm and dropout around sublayer i. */
-static void around(heed_block *l, heed_store *s, int i) {
+static void around(heed_block *l, heed_params *s, int i) {
     const heed_block_args *a = &l->args;
     char name[16];
     snprintf(name, sizeof name, "drop%d", i + 1);
-    heed_drop_init(&l->drop[i], s, name, a->dropout);
+    heed_dropout_layer_init(&l->drop[i], s, name, a->dropout);
     snprintf(name, sizeof name, "norm%d", i + 1);
     heed_norm_init(
         &l->norm[i], s, name,
@@ -54,12 +54,12 @@ static void around(heed_block *l, heed_store *s, int i) {
             .kind = a->norm, .width = a->attn.width, .eps = a->eps, .no_bias = a->norm_no_bias});
 }
 
-void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_args a) {
+void heed_block_init(heed_block *l, heed_params *s, const char *name, heed_block_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     bool crosses = a.cross.cross = a.cross.heads > 0;
     if (crosses) a.attn.causal = true;
     *l = (heed_block){.args = a};
-    heed_scope(s, "%s", name);
+    heed_scope_push(s, "%s", name);
     attention(&l->attn, s, "attn", a.attn);
     around(l, s, 0);
     if (crosses) {
@@ -68,7 +68,7 @@ void heed_block_init(heed_block *l, heed_store *s, const char *name, heed_block_
     }
     heed_ff_init(&l->mlp, s, "mlp", a.mlp);
     around(l, s, 1 + crosses);
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 /* ---- forward ---- */
@@ -114,7 +114,7 @@ heed_tensor *heed_block_apply(const heed_block *l, heed_tape *t, heed_tensor *x,
 
 /* ---- check cases ---- */
 
-static void ff_init(void *self, heed_store *s, const void *args) {
+static void ff_init(void *self, heed_params *s, const void *args) {
     heed_ff_init(self, s, "ff", *(const heed_ff_args *)args);
 }
 static heed_tensor *ff_apply(const void *self, heed_tape *t, heed_tensor *x) {
@@ -126,13 +126,13 @@ typedef struct {
     heed_tensor *memory; /* (2,3,8), for a decoder block; or NULL */
 } block_case;
 
-static void block_init(void *self, heed_store *s, const void *args) {
+static void block_init(void *self, heed_params *s, const void *args) {
     const heed_block_args *a = args;
     block_case *l = self;
     heed_block_init(&l->block, s, "block", *a);
     if (a->cross.heads)
-        l->memory = heed_param(s, "memory", "normal:1", 3,
-                               (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
+        l->memory = heed_param_new(s, "memory", "normal:1", 3,
+                                   (int[]){HEED_CASE_ROWS, HEED_CASE_LEN, HEED_CASE_WIDTH});
 }
 
 /* The third token of the first row is padding. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* The weight has PyTorch's layout: (out, in/groups, [kh,] kw), transposed (in, out/groups, ..). */
-void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_layer_args a) {
+void heed_conv_init(heed_conv *l, heed_params *s, const char *name, heed_conv_layer_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     int groups = a.conv.groups ? a.conv.groups : 1, first = a.transposed ? a.in : a.out;
     int each = (a.transposed ? a.out : a.in) / groups, plane = a.size[0] ? a.size[0] : 1;
@@ -13,17 +13,17 @@ void heed_conv_init(heed_conv *l, heed_store *s, const char *name, heed_conv_lay
     snprintf(fan_in, sizeof fan_in, "kaiming:%lld", (long long)each * plane * a.size[1]);
     if (!a.size[0]) shape[2] = a.size[1];
     l->args = a;
-    l->name = heed_scope(s, "%s", name);
-    l->w = heed_param(s, "weight", a.init ? a.init : "kaiming", a.size[0] ? 4 : 3, shape);
+    l->name = heed_scope_push(s, "%s", name);
+    l->w = heed_param_new(s, "weight", a.init ? a.init : "kaiming", a.size[0] ? 4 : 3, shape);
     l->b = NULL;
-    if (!a.no_bias) l->b = heed_param(s, "bias", a.init ? "zero" : fan_in, 1, &a.out);
-    heed_unscope(s);
+    if (!a.no_bias) l->b = heed_param_new(s, "bias", a.init ? "zero" : fan_in, 1, &a.out);
+    heed_scope_pop(s);
 }
 
 heed_tensor *heed_conv_apply(const heed_conv *l, heed_tape *t, heed_tensor *x) {
     if (!heed__layer_given(l, t)) return NULL;
     const heed_conv_layer_args *a = &l->args;
-    t = heed_at(t, l->name);
+    t = heed_name_scope(t, l->name);
     if (a->size[0])
         return a->transposed ? heed_conv2d_transposed(t, x, l->w, l->b, &a->conv)
                              : heed_conv2d(t, x, l->w, l->b, &a->conv);
@@ -41,24 +41,24 @@ static heed_conv_layer_args square(int in, int out, int size, int stride, bool n
                                   .no_bias = !no_norm};
 }
 
-void heed_conv_block_init(heed_conv_block *l, heed_store *s, const char *name,
+void heed_conv_block_init(heed_conv_block *l, heed_params *s, const char *name,
                           heed_conv_block_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.stride) a.stride = 1;
     *l = (heed_conv_block){.args = a};
-    heed_scope(s, "%s", name);
+    heed_scope_push(s, "%s", name);
     heed_conv_init(&l->conv1, s, "conv1", square(a.in, a.out, 3, a.stride, a.no_norm));
     if (!a.no_norm) heed_batchnorm_init(&l->norm1, s, "norm1", a.out);
-    heed_drop_init(&l->drop, s, "drop", a.dropout);
+    heed_dropout_layer_init(&l->drop, s, "drop", a.dropout);
     heed_conv_init(&l->conv2, s, "conv2", square(a.out, a.out, 3, 1, a.no_norm));
     if (!a.no_norm) heed_batchnorm_init(&l->norm2, s, "norm2", a.out);
     if (!a.no_residual && (a.in != a.out || a.stride != 1)) {
-        heed_scope(s, "short");
+        heed_scope_push(s, "short");
         heed_conv_init(&l->short_conv, s, "conv", square(a.in, a.out, 1, a.stride, a.no_norm));
         if (!a.no_norm) heed_batchnorm_init(&l->short_norm, s, "norm", a.out);
-        heed_unscope(s);
+        heed_scope_pop(s);
     }
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 static heed_tensor *normed(const heed_batchnorm *l, heed_tape *t, heed_tensor *x) {
@@ -68,7 +68,7 @@ static heed_tensor *normed(const heed_batchnorm *l, heed_tape *t, heed_tensor *x
 heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_tensor *x) {
     if (!heed__layer_given(l, t)) return NULL;
     heed_tensor *y = normed(&l->norm1, t, heed_conv_apply(&l->conv1, t, x));
-    y = heed_drop_apply(&l->drop, t, heed_relu(t, y));
+    y = heed_dropout_layer_apply(&l->drop, t, heed_relu(t, y));
     y = normed(&l->norm2, t, heed_conv_apply(&l->conv2, t, y));
     if (l->short_conv.w) x = normed(&l->short_norm, t, heed_conv_apply(&l->short_conv, t, x));
     return heed_relu(t, l->args.no_residual ? y : heed_add(t, x, y));
@@ -76,7 +76,7 @@ heed_tensor *heed_conv_block_apply(const heed_conv_block *l, heed_tape *t, heed_
 
 /* ---- patches ---- */
 
-void heed_patch_embed_init(heed_conv *l, heed_store *s, const char *name, int channels, int patch,
+void heed_patch_embed_init(heed_conv *l, heed_params *s, const char *name, int channels, int patch,
                            int width, const char *init) {
     heed_conv_layer_args a = {.in = channels,
                               .out = width,
@@ -100,7 +100,7 @@ static heed_tensor *picture(heed_tape *t, heed_tensor *x) {
     return heed_reshape(t, x, 4, (int[]){HEED_CASE_ROWS, 2, 3, CHANNELS});
 }
 
-static void conv_init(void *self, heed_store *s, const void *args) {
+static void conv_init(void *self, heed_params *s, const void *args) {
     heed_conv_init(self, s, "conv", *(const heed_conv_layer_args *)args);
 }
 static heed_tensor *conv_apply(const void *self, heed_tape *t, heed_tensor *x) {
@@ -108,7 +108,7 @@ static heed_tensor *conv_apply(const void *self, heed_tape *t, heed_tensor *x) {
     return heed_conv_apply(l, t, l->args.size[0] ? picture(t, x) : x);
 }
 
-static void block_init(void *self, heed_store *s, const void *args) {
+static void block_init(void *self, heed_params *s, const void *args) {
     heed_conv_block_init(self, s, "block", *(const heed_conv_block_args *)args);
 }
 static heed_tensor *block_apply(const void *self, heed_tape *t, heed_tensor *x) {

@@ -3,30 +3,30 @@
 
 #include <stdio.h>
 
-void heed_linear_init(heed_linear *l, heed_store *s, const char *name, heed_linear_args a) {
+void heed_linear_init(heed_linear *l, heed_params *s, const char *name, heed_linear_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     char fan_in[32];
     snprintf(fan_in, sizeof fan_in, "kaiming:%d", a.in);
-    l->name = heed_scope(s, "%s", name);
-    l->w = heed_param(s, "weight", a.init ? a.init : "kaiming", 2, (int[]){a.out, a.in});
+    l->name = heed_scope_push(s, "%s", name);
+    l->w = heed_param_new(s, "weight", a.init ? a.init : "kaiming", 2, (int[]){a.out, a.in});
     l->b = NULL;
-    if (!a.no_bias) l->b = heed_param(s, "bias", a.init ? "zero" : fan_in, 1, (int[]){a.out});
-    heed_unscope(s);
+    if (!a.no_bias) l->b = heed_param_new(s, "bias", a.init ? "zero" : fan_in, 1, (int[]){a.out});
+    heed_scope_pop(s);
 }
 
 heed_tensor *heed_linear_apply(const heed_linear *l, heed_tape *t, heed_tensor *x) {
     if (!heed__layer_given(l, t)) return NULL;
-    return heed_affine(heed_at(t, l->name), x, l->w, l->b);
+    return heed_affine(heed_name_scope(t, l->name), x, l->w, l->b);
 }
 
 heed_tensor *heed_linear_act(const heed_linear *l, heed_tape *t, heed_tensor *x, heed_act act) {
     if (!heed__layer_given(l, t)) return NULL;
-    return heed_affine_act(heed_at(t, l->name), x, l->w, l->b, act);
+    return heed_affine_act(heed_name_scope(t, l->name), x, l->w, l->b, act);
 }
 
 /* ---- check cases ---- */
 
-static void init(void *self, heed_store *s, const void *args) {
+static void init(void *self, heed_params *s, const void *args) {
     heed_linear_init(self, s, "linear", *(const heed_linear_args *)args);
 }
 static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {

@@ -1,7 +1,7 @@
 /* lora.c -- low-rank adapters: what ops read for a weight W becomes W + alpha / r B A. Hu et al.
  * 2022, sec. 4.1. */
 #include "core/core.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "core/tape.h"
 #include "nn/nn.h"
 
@@ -43,24 +43,24 @@ static bool fits(heed_ctx *c, const heed_tensor *w, const char *name, int rows, 
                      name, most, rows, heed_shape_text(w, shape, sizeof shape), rank);
 }
 
-static heed_tensor *make(heed_store *s, const char *name, const char *what, const char *init,
+static heed_tensor *make(heed_params *s, const char *name, const char *what, const char *init,
                          int rows, int columns) {
     char full[320];
     snprintf(full, sizeof full, "%s.%s", name, what);
-    heed_tensor *x = heed_param(s, full, init, 2, (int[]){rows, columns});
-    if (x) heed_store_find(s, full)->adapter = true;
+    heed_tensor *x = heed_param_new(s, full, init, 2, (int[]){rows, columns});
+    if (x) heed_params_find(s, full)->adapter = true;
     return x;
 }
 
 /* Adds an adapter of these rows, unless they have one; rows without a name are all rows. */
-static bool add(heed_store *s, heed_tensor *w, heed_range rows, int rank, heed_real alpha) {
+static bool add(heed_params *s, heed_tensor *w, heed_range rows, int rank, heed_real alpha) {
     char name[300];
-    heed_ctx *c = heed_store_ctx(s);
+    heed_ctx *c = heed_params_ctx(s);
     snprintf(name, sizeof name, "%s.lora%s%s", w->name, rows.name ? "_" : "",
              rows.name ? rows.name : "");
     char first[310];
     snprintf(first, sizeof first, "%s.a", name);
-    if (heed_store_find(s, first)) return true;
+    if (heed_params_find(s, first)) return true;
     if (!fits(c, w, w->name, rows.count, rank)) return false;
     if (!heed__of(w)->adapter) {
         lora *l = heed__alloc(c, sizeof *l);
@@ -79,7 +79,7 @@ static bool add(heed_store *s, heed_tensor *w, heed_range rows, int rank, heed_r
 }
 
 /* Adds the adapters of an entry that match; returns their number, -1 on error. */
-static int add_matching(heed_store *s, const heed_entry *e, const char *pattern, int rank,
+static int add_matching(heed_params *s, const heed_param *e, const char *pattern, int rank,
                         heed_real alpha) {
     char name[320];
     int n = 0;
@@ -94,17 +94,17 @@ static int add_matching(heed_store *s, const heed_entry *e, const char *pattern,
     return n;
 }
 
-int heed_lora_add(heed_store *s, const char *pattern, int rank, heed_real alpha) {
-    int n = 0, count = heed_store_count(s);
+int heed_lora_add(heed_params *s, const char *pattern, int rank, heed_real alpha) {
+    int n = 0, count = heed_params_count(s);
     if (!pattern) return 0;
     if (!isfinite(alpha)) {
-        heed_fail(heed_store_ctx(s), HEED_USAGE,
+        heed_fail(heed_params_ctx(s), HEED_USAGE,
                   "alpha of LoRA is wrong: %s: expected a finite number, found %g", pattern,
                   (double)alpha);
         return -1;
     }
     for (int i = 0; i < count; i++) {
-        const heed_entry *e = heed_store_at(s, i);
+        const heed_param *e = heed_params_at(s, i);
         int more = e->state || e->adapter ? 0 : add_matching(s, e, pattern, rank, alpha);
         if (more < 0) return -1;
         n += more;
@@ -121,16 +121,16 @@ static bool merge(heed_tape *t, heed_tensor *w) {
     return y != NULL;
 }
 
-bool heed_lora_merge(heed_store *s) {
-    heed_ctx *c = heed_store_ctx(s);
+bool heed_lora_merge(heed_params *s) {
+    heed_ctx *c = heed_params_ctx(s);
     bool adapted = false, ok = s && !heed__stopped(c);
-    for (int i = 0; ok && i < heed_store_count(s); i++)
-        adapted = adapted || heed__of(heed_store_at(s, i)->tensor)->adapter;
+    for (int i = 0; ok && i < heed_params_count(s); i++)
+        adapted = adapted || heed__of(heed_params_at(s, i)->tensor)->adapter;
     if (!ok || !adapted) return ok;
     heed_tape *t = heed_tape_new(c);
     ok = t != NULL;
-    for (int i = 0; ok && i < heed_store_count(s); i++) {
-        heed_tensor *w = heed_store_at(s, i)->tensor;
+    for (int i = 0; ok && i < heed_params_count(s); i++) {
+        heed_tensor *w = heed_params_at(s, i)->tensor;
         if (heed__of(w)->adapter) ok = merge(t, w);
     }
     heed_tape_free(t);
@@ -141,13 +141,13 @@ bool heed_lora_merge(heed_store *s) {
 /* ---- check cases ---- */
 
 /* An attention layer with adapters of its queries and values, not of zeros, and one of all rows. */
-static void case_init(void *self, heed_store *s, const void *args) {
+static void case_init(void *self, heed_params *s, const void *args) {
     heed_mha_init(self, s, "mha", *(const heed_mha_args *)args);
     heed_lora_add(s, "*.q", 2, 3);
     heed_lora_add(s, "*.v", 1, 1);
     heed_lora_add(s, "*.out.weight", 3, 3);
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         heed_random r = heed_random_at(3, e->name, 0, 0);
         for (size_t k = 0; e->adapter && k < e->tensor->size; k++)
             e->tensor->x[k] = (heed_real)(0.5 * heed_random_normal(&r, k));

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* True if there are a layer and a name; else false, with an error, and the layer is empty. */
-static inline bool heed__layer_begins(void *layer, size_t size, heed_store *s, const char *name) {
+static inline bool heed__layer_begins(void *layer, size_t size, heed_params *s, const char *name) {
     if (layer && name) return true;
     if (layer) memset(layer, 0, size);
-    return heed_fail(heed_store_ctx(s), HEED_USAGE,
+    return heed_fail(heed_params_ctx(s), HEED_USAGE,
                      "layer %s cannot be made: expected a %s, found NULL", name ? name : "",
                      name ? "struct of it" : "name");
 }
@@ -22,7 +22,7 @@ static inline bool heed__layer_given(const void *layer, const heed_tape *t) {
 }
 
 /* Residual add with dropout: x + drop(fx), or norm(x + drop(fx)) if post is not NULL. */
-heed_tensor *heed__residual(heed_tape *t, heed_tensor *x, heed_tensor *fx, const heed_drop *drop,
-                            const heed_norm *post);
+heed_tensor *heed__residual(heed_tape *t, heed_tensor *x, heed_tensor *fx,
+                            const heed_dropout_layer *drop, const heed_norm *post);
 
 #endif

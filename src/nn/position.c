@@ -11,20 +11,20 @@ static int side_of(int len) {
     return len == side * side || len == side * side + 1 ? side : 0;
 }
 
-void heed_position_init(heed_position *l, heed_store *s, const char *name, heed_position_kind kind,
+void heed_position_init(heed_position *l, heed_params *s, const char *name, heed_position_kind kind,
                         int len, int width) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     *l = (heed_position){.kind = kind, .len = len, .width = width};
     if (kind == HEED_SINUSOIDAL_2D && !side_of(len))
-        heed_fail(heed_store_ctx(s), HEED_USAGE,
+        heed_fail(heed_params_ctx(s), HEED_USAGE,
                   "positions of a grid do not fit: %s: expected a square number of patches, or one "
                   "more, found %d; hint: `positions = learned`",
                   name, len);
     if (kind != HEED_LEARNED) return;
-    heed_scope(s, "%s", name);
-    l->table = heed_param(s, "weight", "normal:0.02", 2, (int[]){len, width});
+    heed_scope_push(s, "%s", name);
+    l->table = heed_param_new(s, "weight", "normal:0.02", 2, (int[]){len, width});
     if (l->table) heed_set_rows(s, l->table->name, HEED_ROWS_POSITIONS);
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 /* y[p][2i] = sin(p / 10000^(2i/d)), y[p][2i+1] = cos of the same, for p from `from` on. Vaswani et
@@ -92,7 +92,7 @@ heed_tensor *heed_position_apply(const heed_position *l, heed_tape *t, heed_tens
 
 /* ---- check cases ---- */
 
-static void init(void *self, heed_store *s, const void *args) {
+static void init(void *self, heed_params *s, const void *args) {
     const heed_position_kind *kind = args;
     heed_position_init(self, s, "position", *kind, HEED_CASE_LEN, HEED_CASE_WIDTH);
 }

@@ -27,9 +27,9 @@ static bool infer(heed_node *n) {
     heed_tape *t = heed__tape_inner(n->tape);
     const heed_tensor *y = t ? record(n, t, in) : NULL;
     if (!y) return false;
-    if (!y->x) return heed_wrong(n, "the part that is computed again gives no real numbers");
+    if (!y->x) return heed_op_error(n, "the part that is computed again gives no real numbers");
     n->recording = y->wants_grad; /* its parameters are no inputs of the node */
-    if (!heed_out(n, y->dims, y->shape)) return false;
+    if (!heed_op_output(n, y->dims, y->shape)) return false;
     memcpy(n->y->x, y->x, y->size * sizeof *y->x);
     return true;
 }
@@ -67,7 +67,7 @@ static heed_tensor *apply_block(const void *self, heed_tape *t,
     return heed_block_apply(self, t, in[0], &(heed_block_inputs){.pad = in[1]});
 }
 
-static void case_init(void *self, heed_store *s, const void *args) {
+static void case_init(void *self, heed_params *s, const void *args) {
     heed_block_init(self, s, "block", *(const heed_block_args *)args);
 }
 static heed_tensor *case_apply(const void *self, heed_tape *t, heed_tensor *x) {

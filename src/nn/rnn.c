@@ -14,17 +14,17 @@ static bool check(heed_ctx *c, const char *name, const heed_rnn_args *a) {
                      name, HEED_RNN_LAYERS, a->in, a->width, a->layers);
 }
 
-static heed_tensor *param(heed_store *s, const char *what, int part, const heed_rnn_args *a,
+static heed_tensor *param(heed_params *s, const char *what, int part, const heed_rnn_args *a,
                           int columns) {
     char name[48], init[32];
-    int ways = ways_of(a), gates = a->cell == HEED_LSTM ? 4 : a->cell == HEED_GRU ? 3 : 1;
+    int ways = ways_of(a), gates = a->cell == HEED_CELL_LSTM ? 4 : a->cell == HEED_CELL_GRU ? 3 : 1;
     snprintf(name, sizeof name, "%s_l%d%s", what, part / ways, part % ways ? "_reverse" : "");
     snprintf(init, sizeof init, "kaiming:%d", a->width);
-    return heed_param(s, name, a->init ? a->init : init, columns ? 2 : 1,
-                      (int[]){gates * a->width, columns});
+    return heed_param_new(s, name, a->init ? a->init : init, columns ? 2 : 1,
+                          (int[]){gates * a->width, columns});
 }
 
-static heed_rnn_part make_part(heed_store *s, int part, const heed_rnn_args *a) {
+static heed_rnn_part make_part(heed_params *s, int part, const heed_rnn_args *a) {
     int in = part < ways_of(a) ? a->in : a->width * ways_of(a);
     heed_rnn_part p = {.w_in = param(s, "weight_ih", part, a, in),
                        .w = param(s, "weight_hh", part, a, a->width),
@@ -33,20 +33,20 @@ static heed_rnn_part make_part(heed_store *s, int part, const heed_rnn_args *a) 
     return p;
 }
 
-void heed_rnn_init(heed_rnn *l, heed_store *s, const char *name, heed_rnn_args a) {
+void heed_rnn_init(heed_rnn *l, heed_params *s, const char *name, heed_rnn_args a) {
     if (!heed__layer_begins(l, sizeof *l, s, name)) return;
     if (!a.layers) a.layers = 1;
-    *l = (heed_rnn){.name = heed_scope(s, "%s", name)};
-    if (l->name && check(heed_store_ctx(s), l->name, &a)) {
+    *l = (heed_rnn){.name = heed_scope_push(s, "%s", name)};
+    if (l->name && check(heed_params_ctx(s), l->name, &a)) {
         l->args = a;
         for (int i = 0; i < a.layers * ways_of(&a); i++) l->part[i] = make_part(s, i, &a);
         for (int i = 0; i + 1 < a.layers; i++) {
             char drop[24];
             snprintf(drop, sizeof drop, "drop_l%d", i);
-            heed_drop_init(&l->drop[i], s, drop, a.dropout);
+            heed_dropout_layer_init(&l->drop[i], s, drop, a.dropout);
         }
     }
-    heed_unscope(s);
+    heed_scope_pop(s);
 }
 
 /* One direction of one layer. Returns the states (B,T,S) and the last state in *last (B,S). */
@@ -54,8 +54,8 @@ static heed_tensor *run(const heed_rnn *l, heed_tape *t, int part, heed_tensor *
                         heed_tensor *first, heed_tensor **last) {
     const heed_rnn_part *p = &l->part[part];
     heed_recurrent_args a = {l->args.cell, l->args.act, part % ways_of(&l->args) == 1};
-    heed_tensor *gates = heed_affine(heed_at(t, l->name), x, p->w_in, p->b_in);
-    heed_tensor *y = heed_recurrent(heed_at(t, l->name), gates, p->w, p->b, first, pad, &a);
+    heed_tensor *gates = heed_affine(heed_name_scope(t, l->name), x, p->w_in, p->b_in);
+    heed_tensor *y = heed_recurrent(heed_name_scope(t, l->name), gates, p->w, p->b, first, pad, &a);
     if (!y || !last) return y;
     heed_tensor *end = heed_slice(t, y, 1, a.reverse ? 0 : y->shape[1] - 1, 1);
     *last = heed_reshape(t, end, 2, (int[]){y->shape[0], y->shape[2]});
@@ -64,7 +64,7 @@ static heed_tensor *run(const heed_rnn *l, heed_tape *t, int part, heed_tensor *
 
 /* The h part of the states: the complete state, except for the LSTM, where c is left out. */
 static heed_tensor *outputs(const heed_rnn *l, heed_tape *t, heed_tensor *y) {
-    return l->args.cell == HEED_LSTM ? heed_slice(t, y, 2, 0, l->args.width) : y;
+    return l->args.cell == HEED_CELL_LSTM ? heed_slice(t, y, 2, 0, l->args.width) : y;
 }
 
 heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, heed_tensor *pad,
@@ -78,14 +78,14 @@ heed_tensor *heed_rnn_apply(const heed_rnn *l, heed_tape *t, heed_tensor *x, hee
                 l, t,
                 run(l, t, part, x, pad, first ? first[part] : NULL, last ? &last[part] : NULL));
         x = ways == 2 ? heed_concat(t, 2, 2, y) : y[0];
-        if (i + 1 < l->args.layers) x = heed_drop_apply(&l->drop[i], t, x);
+        if (i + 1 < l->args.layers) x = heed_dropout_layer_apply(&l->drop[i], t, x);
     }
     return x;
 }
 
 /* ---- check cases ---- */
 
-static void init(void *self, heed_store *s, const void *args) {
+static void init(void *self, heed_params *s, const void *args) {
     heed_rnn_init(self, s, "rnn", *(const heed_rnn_args *)args);
 }
 
@@ -105,7 +105,8 @@ static heed_tensor *apply(const void *self, heed_tape *t, heed_tensor *x) {
             .bidirectional = true, .dropout = (heed_real)0.2, __VA_ARGS__                          \
         }                                                                                          \
     }
-const heed_layer_case heed_layers_rnn[] = {CASE("recurrent", .cell = HEED_RNN, .one_bias = true),
-                                           CASE("recurrent gru", .cell = HEED_GRU),
-                                           CASE("recurrent lstm", .cell = HEED_LSTM),
-                                           {0}};
+const heed_layer_case heed_layers_rnn[] = {
+    CASE("recurrent", .cell = HEED_CELL_TANH, .one_bias = true),
+    CASE("recurrent gru", .cell = HEED_CELL_GRU),
+    CASE("recurrent lstm", .cell = HEED_CELL_LSTM),
+    {0}};

@@ -2,7 +2,7 @@
 #include "ops/shape.h"
 
 static bool infer_view(heed_node *n) {
-    return heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
+    return heed_op_output_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
 static void forward(heed_node *n) {

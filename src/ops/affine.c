@@ -19,7 +19,7 @@ static bool infer(heed_node *n) {
     int shape[HEED_DIMS];
     memcpy(shape, x->shape, sizeof shape);
     shape[x->dims - 1] = w->shape[0];
-    return heed_out(n, x->dims, shape);
+    return heed_op_output(n, x->dims, shape);
 }
 
 static int rows_of(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 1); }

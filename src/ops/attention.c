@@ -34,14 +34,14 @@ static bool check_args(heed_node *n) {
     const heed_attention_args *a = n->args;
     if (a->heads < 1 || a->key < 1 || a->value < 1 || a->heads > (1 << 20) || a->key > (1 << 20) ||
         a->value > (1 << 20))
-        return heed_wrong(n, "%d heads of key width %d and value width %d: each must be 1 .. %d",
-                          a->heads, a->key, a->value, 1 << 20);
+        return heed_op_error(n, "%d heads of key width %d and value width %d: each must be 1 .. %d",
+                             a->heads, a->key, a->value, 1 << 20);
     if (a->kv_heads < 0 || a->heads % kv_heads(a))
-        return heed_wrong(n, "%d heads do not share %d heads of keys and values equally", a->heads,
-                          a->kv_heads);
+        return heed_op_error(n, "%d heads do not share %d heads of keys and values equally",
+                             a->heads, a->kv_heads);
     if (!(a->dropout >= 0 && a->dropout < 1))
-        return heed_wrong(n, "the dropout %g is not in [0, 1)", (double)a->dropout);
-    return n->in[K] || !n->in[V] || heed_wrong(n, "there are values, but no keys");
+        return heed_op_error(n, "the dropout %g is not in [0, 1)", (double)a->dropout);
+    return n->in[K] || !n->in[V] || heed_op_error(n, "there are values, but no keys");
 }
 
 static bool check_extras(heed_node *n, int batch, int tq, int tk) {
@@ -130,10 +130,11 @@ static bool keep_probed(heed_node *n, int batch, int tq, int tk) {
     int square[] = {batch, a->heads, tq, tk};
     for (int i = 0; i < 3; i++) {
         int part[] = {batch, i ? kv_heads(a) : a->heads, i ? tk : tq, i < 2 ? a->key : a->value};
-        if (heed_probed(n, part_names[i]) && !heed_keep(n, part_names[i], 4, part)) return false;
+        if (heed_probe_get(n, part_names[i]) && !heed_op_save(n, part_names[i], 4, part))
+            return false;
     }
-    if (heed_probed(n, "scores") && !heed_keep(n, "scores", 4, square)) return false;
-    return !heed_probed(n, "weights") || heed_keep(n, "weights", 4, square);
+    if (heed_probe_get(n, "scores") && !heed_op_save(n, "scores", 4, square)) return false;
+    return !heed_probe_get(n, "weights") || heed_op_save(n, "weights", 4, square);
 }
 
 /* to (B,h,T,c) = from (B,T,h c), whose tokens are stride apart */
@@ -157,7 +158,7 @@ static bool infer(heed_node *n) {
     if (!check_parts(n, &l)) return false;
     int batch = n->in[Q]->shape[0], tq = n->in[Q]->shape[1], tk = n->in[l.input[K]]->shape[1];
     if (!check_extras(n, batch, tq, tk) || !keep_probed(n, batch, tq, tk)) return false;
-    return heed_out(n, 3, (int[]){batch, tq, a->heads * a->value});
+    return heed_op_output(n, 3, (int[]){batch, tq, a->heads * a->value});
 }
 
 static void forward(heed_node *n) {
@@ -294,7 +295,7 @@ const heed_op heed_ops_attention[] = {
      sizeof(heed_attention_args)},
     {0}};
 
-/* ---- attention composed of other ops, all under the name set by heed_at ---- */
+/* ---- attention composed of other ops, all under the name set by heed_name_scope ---- */
 
 static const int by_head[] = {0, 2, 1, 3};
 
@@ -303,9 +304,9 @@ static heed_tensor *by_heads(heed_tape *t, const char *name, heed_tensor *x, int
                              const char *value) {
     if (!x) return NULL;
     int shape[] = {x->shape[0], x->shape[1], heads, width};
-    heed_tensor *y = heed_reshape(heed_at(t, name), x, 4, shape);
-    y = heed_permute(heed_at(t, name), y, by_head);
-    return heed_note(heed_at(t, name), y, value);
+    heed_tensor *y = heed_reshape(heed_name_scope(t, name), x, 4, shape);
+    y = heed_permute(heed_name_scope(t, name), y, by_head);
+    return heed_name_tensor(heed_name_scope(t, name), y, value);
 }
 
 /* 1 where query i of item b sees key j: (B or 1, 1, Tq, Tk); NULL: every query sees every key. */
@@ -329,7 +330,7 @@ static heed_tensor *seen(heed_tape *t, const heed_tensor *scores, const heed_ten
 static heed_tensor *regroup(heed_tape *t, const char *name, heed_tensor *x, int from, int to) {
     if (!x || from == to) return x;
     int shape[] = {x->shape[0], to, x->shape[2] * from / to, x->shape[3]};
-    return heed_reshape(heed_at(t, name), x, 4, shape);
+    return heed_reshape(heed_name_scope(t, name), x, 4, shape);
 }
 
 /* What is wrong with the inputs; NULL: nothing. */
@@ -364,20 +365,22 @@ static heed_tensor *composed(heed_tape *t, heed_tensor *x[3], heed_tensor *score
     }
     for (int i = 0; i < 3; i++)
         x[i] = by_heads(t, name, x[i], i == Q ? heads : shared, width[i], values[i]);
-    heed_tensor *s = heed_matmul_nt(heed_at(t, name), regroup(t, name, x[Q], heads, shared), x[K]);
+    heed_tensor *s =
+        heed_matmul_nt(heed_name_scope(t, name), regroup(t, name, x[Q], heads, shared), x[K]);
     s = regroup(t, name, s, shared, heads);
-    s = heed_scale(heed_at(t, name), s, beta, 0);
-    if (score_bias) s = heed_add(heed_at(t, name), s, score_bias);
-    s = heed_note(heed_at(t, name), s, "scores");
+    s = heed_scale(heed_name_scope(t, name), s, beta, 0);
+    if (score_bias) s = heed_add(heed_name_scope(t, name), s, score_bias);
+    s = heed_name_tensor(heed_name_scope(t, name), s, "scores");
     heed_tensor *mask = seen(t, s, pad, a->causal);
-    heed_tensor *w = a->hard ? heed_hardmax(heed_at(t, name), s, 1, mask)
-                             : heed_softmax(heed_at(t, name), s, 1, mask);
-    w = heed_note(heed_at(t, name), w, "weights");
-    w = heed_dropout(heed_at(t, name), w, a->dropout);
-    heed_tensor *y = heed_matmul(heed_at(t, name), regroup(t, name, w, heads, shared), x[V]);
+    heed_tensor *w = a->hard ? heed_hardmax(heed_name_scope(t, name), s, 1, mask)
+                             : heed_softmax(heed_name_scope(t, name), s, 1, mask);
+    w = heed_name_tensor(heed_name_scope(t, name), w, "weights");
+    w = heed_dropout(heed_name_scope(t, name), w, a->dropout);
+    heed_tensor *y =
+        heed_matmul(heed_name_scope(t, name), regroup(t, name, w, heads, shared), x[V]);
     y = regroup(t, name, y, shared, heads);
-    y = heed_permute(heed_at(t, name), y, by_head);
-    return heed_reshape(heed_at(t, name), y, 3, shape);
+    y = heed_permute(heed_name_scope(t, name), y, by_head);
+    return heed_reshape(heed_name_scope(t, name), y, 3, shape);
 }
 
 /* Missing arguments are treated as zero heads, which the shape rule rejects. */

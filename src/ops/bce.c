@@ -7,7 +7,7 @@ enum { X, Y };
 static bool infer(heed_node *n) {
     if (!heed_same_shape(n->in[X], n->in[Y]))
         return heed__bad_shapes(n, X, Y, "logits and targets differ in shape");
-    return heed_out(n, 0, NULL);
+    return heed_op_output(n, 0, NULL);
 }
 
 /* log(1 + e) = log(u) e / (u - 1) with u = 1 + e rounded, accurate even if e is far below 1.

@@ -5,8 +5,8 @@
 static bool infer(heed_node *n) {
     const heed__clamp_args *r = n->args;
     if (!(r->lo <= r->hi))
-        return heed_wrong(n, "lo %g is above hi %g", (double)r->lo, (double)r->hi);
-    return heed_out_like(n, 0);
+        return heed_op_error(n, "lo %g is above hi %g", (double)r->lo, (double)r->hi);
+    return heed_op_output_like(n, 0);
 }
 
 static void forward(heed_node *n) {

@@ -4,7 +4,7 @@
 static bool infer(heed_node *n) {
     const int *dim = n->args;
     int axis, shape[HEED_DIMS];
-    if (n->inputs < 1) return heed_wrong(n, "the list is empty");
+    if (n->inputs < 1) return heed_op_error(n, "the list is empty");
     if (!heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     for (int i = 1; i < n->inputs; i++) {
@@ -14,7 +14,7 @@ static bool infer(heed_node *n) {
         if (!fits) return heed__bad_shapes(n, 0, i, "they differ in more than dim %d", axis);
         shape[axis] += x->shape[axis];
     }
-    return heed_out(n, n->in[0]->dims, shape);
+    return heed_op_output(n, n->in[0]->dims, shape);
 }
 
 static void forward(heed_node *n) {

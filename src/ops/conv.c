@@ -14,10 +14,10 @@ static bool check_args(heed_node *n) {
     for (int i = 0; i < 4; i++)
         for (int d = 0; d < 2; d++)
             if (pairs[i][d] < (i == 1 || i == 3 ? 0 : 1) || pairs[i][d] > MOST)
-                return heed_wrong(n, "%s %d is not in %d .. %d", names[i], pairs[i][d],
-                                  i == 1 || i == 3 ? 0 : 1, MOST);
+                return heed_op_error(n, "%s %d is not in %d .. %d", names[i], pairs[i][d],
+                                     i == 1 || i == 3 ? 0 : 1, MOST);
     return (a->groups >= 1 && a->groups <= MOST) ||
-           heed_wrong(n, "%d groups are not in 1 .. %d", a->groups, MOST);
+           heed_op_error(n, "%d groups are not in 1 .. %d", a->groups, MOST);
 }
 
 /* from: the number of channels in w's first dim; to: the number on the other side. */
@@ -69,7 +69,7 @@ static bool infer(heed_node *n) {
                                     reach(n, d), d ? "columns" : "rows", padded);
         shape[1 + d] = (int)((padded - reach(n, d)) / a->stride[d]) + 1;
     }
-    return check_size(n, shape) && heed_out(n, 4, shape);
+    return check_size(n, shape) && heed_op_output(n, 4, shape);
 }
 
 static bool infer_transposed(heed_node *n) {
@@ -86,14 +86,14 @@ static bool infer_transposed(heed_node *n) {
         long long size =
             (x->shape[1 + d] - 1LL) * a->stride[d] - 2LL * a->pad[d] + reach(n, d) + a->extra[d];
         if (a->extra[d] >= a->stride[d] && a->extra[d] >= a->dilation[d])
-            return heed_wrong(n, "extra %d is not below the stride %d or the dilation %d",
-                              a->extra[d], a->stride[d], a->dilation[d]);
+            return heed_op_error(n, "extra %d is not below the stride %d or the dilation %d",
+                                 a->extra[d], a->stride[d], a->dilation[d]);
         if (x->shape[1 + d] < 1 || size < 1 || size + 2LL * a->pad[d] > INT32_MAX)
             return heed__bad_shapes(n, X, W, "the output would have %lld %s", size,
                                     d ? "columns" : "rows");
         shape[1 + d] = (int)size;
     }
-    return check_size(n, shape) && heed_out(n, 4, shape);
+    return check_size(n, shape) && heed_op_output(n, 4, shape);
 }
 
 /* The convolution from `big` to `small`: the op itself, or the one whose transpose the op is. */
@@ -239,7 +239,7 @@ static heed_tensor *along_a_row(heed_tape *t, const heed_op *op, heed_tensor *x,
     all.pad[0] = all.extra[0] = 0;
     x = heed_reshape(t, x, 4, (int[]){x->shape[0], 1, x->shape[1], x->shape[2]});
     w = heed_reshape(t, w, 4, (int[]){w->shape[0], w->shape[1], 1, w->shape[2]});
-    heed_tensor *y = heed_push(name ? heed_at(t, name) : t, op, &all, x, w, b);
+    heed_tensor *y = heed_push(name ? heed_name_scope(t, name) : t, op, &all, x, w, b);
     return y ? heed_reshape(t, y, 3, (int[]){y->shape[0], y->shape[2], y->shape[3]}) : NULL;
 }
 heed_tensor *heed_conv1d(heed_tape *t, heed_tensor *x, heed_tensor *w, heed_tensor *b,

@@ -11,12 +11,14 @@ static bool drops(const heed_node *n) {
 
 static bool check(heed_node *n) {
     const heed_real *p = n->args;
-    return (*p >= 0 && *p < 1) || heed_wrong(n, "the probability %g is not in [0, 1)", (double)*p);
+    return (*p >= 0 && *p < 1) ||
+           heed_op_error(n, "the probability %g is not in [0, 1)", (double)*p);
 }
 
 static bool infer(heed_node *n) {
     if (!check(n)) return false;
-    return drops(n) ? heed_out_like(n, 0) : heed_out_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
+    return drops(n) ? heed_op_output_like(n, 0)
+                    : heed_op_output_view(n, 0, 0, n->in[0]->dims, n->in[0]->shape);
 }
 
 static void drop(heed_node *n, const heed_tensor *x, const heed_tensor *onto) {
@@ -53,7 +55,7 @@ static bool infer_add(heed_node *n) {
     const heed_tensor *onto = n->in[ONTO], *x = n->in[X];
     if (onto->dims != x->dims || memcmp(onto->shape, x->shape, sizeof x->shape) != 0)
         return heed__bad_shapes(n, ONTO, X, "the shapes differ");
-    return heed_out_like(n, ONTO);
+    return heed_op_output_like(n, ONTO);
 }
 
 static void forward_add(heed_node *n) { drop(n, n->in[X], n->in[ONTO]); }

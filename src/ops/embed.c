@@ -17,7 +17,7 @@ static bool infer(heed_node *n) {
     int shape[HEED_DIMS];
     memcpy(shape, ids->shape, sizeof shape);
     shape[ids->dims] = heed__from_last(table, 0);
-    return heed_out(n, ids->dims + 1, shape);
+    return heed_op_output(n, ids->dims + 1, shape);
 }
 
 static bool infer_embed(heed_node *n) {

@@ -17,7 +17,7 @@ static bool infer(heed_node *n) {
     if (p->from < 0 || p->from > w->shape[0] || b->shape[0] > w->shape[0] - p->from)
         return heed__bad_shapes(n, W, B, "the weight has no %d rows from %d on", b->shape[0],
                                 p->from);
-    return heed_out_like(n, W);
+    return heed_op_output_like(n, W);
 }
 
 /* The first changed element. */

@@ -66,7 +66,7 @@ static bool infer(heed_node *n, bool ta, bool tb) {
     shape[batches->dims - 1] = heed__from_last(b, tb);
     size_t rows = heed_extent(batches, 0, batches->dims - 2) * (size_t)shape[batches->dims - 2];
     if (rows > INT_MAX) return heed__bad_shapes(n, 0, 1, "more than 2^31 - 1 rows");
-    return heed_out(n, batches->dims, shape);
+    return heed_op_output(n, batches->dims, shape);
 }
 
 static void forward(heed_node *n, bool ta, bool tb) {

@@ -3,7 +3,7 @@
 
 static bool infer(heed_node *n) {
     if (!heed_same_shape(n->in[0], n->in[1])) return heed__bad_shapes(n, 0, 1, "the shapes differ");
-    return heed_out(n, 0, NULL);
+    return heed_op_output(n, 0, NULL);
 }
 
 static double count_of(const heed_node *n) { return n->in[0]->size ? (double)n->in[0]->size : 1; }

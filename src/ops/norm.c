@@ -19,7 +19,7 @@ static bool infer(heed_node *n) {
     for (int i = 1; i < n->inputs; i++)
         if (n->in[i] && (n->in[i]->dims != 1 || n->in[i]->shape[0] != width))
             return heed__bad_shapes(n, X, i, "%s is not (%d)", names[i], width);
-    return heed_out_like(n, X);
+    return heed_op_output_like(n, X);
 }
 
 static bool infer_batch(heed_node *n) {

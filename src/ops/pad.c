@@ -11,7 +11,7 @@ static bool infer(heed_node *n) {
     if (a->before < 0 || a->after < 0 || a->before > capacity || a->after > capacity - a->before)
         return heed__bad_shape(n, 0, "cannot pad dim %d by %d and %d", axis, a->before, a->after);
     shape[axis] += a->before + a->after;
-    return heed_out(n, n->in[0]->dims, shape);
+    return heed_op_output(n, n->in[0]->dims, shape);
 }
 
 static void forward(heed_node *n) {

@@ -14,7 +14,7 @@ static bool infer(heed_node *n) {
         seen |= 1u << order[i];
         shape[i] = x->shape[order[i]];
     }
-    return heed_out(n, x->dims, shape);
+    return heed_op_output(n, x->dims, shape);
 }
 
 /* to (contiguous) = or += from, where dim i of `to` is dim order[i] of `from`. */

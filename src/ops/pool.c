@@ -9,11 +9,11 @@ static bool check_args(heed_node *n) {
     const heed_pool_args *a = n->args;
     for (int d = 0; d < 2; d++) {
         if (a->size[d] < 1 || a->size[d] > MOST || a->stride[d] < 1 || a->stride[d] > MOST)
-            return heed_wrong(n, "a window of %d and stride of %d are not in 1 .. %d", a->size[d],
-                              a->stride[d], MOST);
+            return heed_op_error(n, "a window of %d and stride of %d are not in 1 .. %d",
+                                 a->size[d], a->stride[d], MOST);
         if (a->pad[d] < 0 || a->pad[d] > a->size[d] / 2)
-            return heed_wrong(n, "pad %d is not in 0 .. half of the window, %d", a->pad[d],
-                              a->size[d] / 2);
+            return heed_op_error(n, "pad %d is not in 0 .. half of the window, %d", a->pad[d],
+                                 a->size[d] / 2);
     }
     return true;
 }
@@ -39,7 +39,7 @@ static bool infer(heed_node *n) {
                                    d ? "columns" : "rows");
         shape[1 + d] = (int)((padded - a->size[d]) / a->stride[d]) + 1;
     }
-    return heed_out(n, 4, shape);
+    return heed_op_output(n, 4, shape);
 }
 
 static bool infer_max(heed_node *n) {
@@ -100,7 +100,7 @@ static bool infer_global(heed_node *n) {
     if (x->dims != 4) return heed__bad_shape(n, 0, "x needs 4 dims, (B,H,W,C)");
     if (!x->shape[1] || !x->shape[2]) return heed__bad_shape(n, 0, "there are no pixels");
     if (!fits(n)) return false;
-    return heed_out(n, 2, (int[]){x->shape[0], x->shape[3]});
+    return heed_op_output(n, 2, (int[]){x->shape[0], x->shape[3]});
 }
 
 static const heed_pool_args two = {{2, 2}, {2, 2}, {0, 0}}, padded = {{3, 3}, {2, 2}, {1, 1}},

@@ -50,7 +50,7 @@ static bool infer(heed_node *n) {
     const heed_tensor *s = n->in[STATE];
     if (s && (s->dims != 2 || s->shape[0] != x->shape[0] || s->shape[1] != states))
         return heed__bad_shapes(n, X, STATE, "the state is not (%d,%d)", x->shape[0], states);
-    return heed_out(n, 3, (int[]){x->shape[0], x->shape[1], states});
+    return heed_op_output(n, 3, (int[]){x->shape[0], x->shape[1], states});
 }
 
 static bool is_shaped(heed_node *n, int input, const char *name, int dims, const int *shape) {
@@ -85,10 +85,11 @@ static bool infer_attention(heed_node *n) {
            is_shaped(n, SCORE, "the score's weight", 2, (int[]){1, inner}) &&
            is_shaped(n, SHIFT, "the score's bias", 1, (int[]){1}) &&
            is_shaped(n, MASK, "places to see", 3, (int[]){rows, 1, len}) &&
-           heed_out(n, 3, (int[]){rows, steps, states + context}) &&
-           heed_keep(n, "weights", 3, (int[]){rows, steps, len}) &&
-           (!heed_probed(n, "q") || heed_keep(n, "q", 3, (int[]){rows, steps, inner})) &&
-           (!heed_probed(n, "scores") || heed_keep(n, "scores", 3, (int[]){rows, steps, len}));
+           heed_op_output(n, 3, (int[]){rows, steps, states + context}) &&
+           heed_op_save(n, "weights", 3, (int[]){rows, steps, len}) &&
+           (!heed_probe_get(n, "q") || heed_op_save(n, "q", 3, (int[]){rows, steps, inner})) &&
+           (!heed_probe_get(n, "scores") ||
+            heed_op_save(n, "scores", 3, (int[]){rows, steps, len}));
 }
 
 /* ---- memory ---- */
@@ -123,7 +124,7 @@ static bool memory(heed_node *n, sizes *z) {
     }
     z->cells = (size_t)z->rows * (size_t)z->steps;
     size_t u = z->cells * (size_t)z->gates, q = z->cells * (size_t)z->inner;
-    size_t kept = a->cell == HEED_GRU ? z->cells * (size_t)z->width : 0;
+    size_t kept = a->cell == HEED_CELL_GRU ? z->cells * (size_t)z->width : 0;
     size_t zeros = attends ? 0 : (size_t)z->rows * (size_t)z->states;
     size_t keys = attends ? n->in[KEYS]->size : 0, query = (size_t)z->rows * (size_t)z->inner;
     if (!n->scratch)
@@ -527,9 +528,10 @@ static void backward(heed_node *n) {
 }
 
 static const heed_recurrent_args args[] = {
-    {HEED_RNN, HEED_TANH, false},    {HEED_RNN, HEED_RELU, false}, {HEED_RNN, HEED_SIGMOID, false},
-    {HEED_RNN, HEED_IDENTITY, true}, {HEED_GRU, HEED_TANH, false}, {HEED_GRU, HEED_TANH, true},
-    {HEED_LSTM, HEED_TANH, false},   {HEED_LSTM, HEED_TANH, true}};
+    {HEED_CELL_TANH, HEED_TANH, false},    {HEED_CELL_TANH, HEED_RELU, false},
+    {HEED_CELL_TANH, HEED_SIGMOID, false}, {HEED_CELL_TANH, HEED_IDENTITY, true},
+    {HEED_CELL_GRU, HEED_TANH, false},     {HEED_CELL_GRU, HEED_TANH, true},
+    {HEED_CELL_LSTM, HEED_TANH, false},    {HEED_CELL_LSTM, HEED_TANH, true}};
 static const heed_case cases[] = {
     {.shapes = "2x3x4 4x4 4 2x4 -", .args = &args[0]},
     {.shapes = "2x4x3 3x3 - - m2x4", .args = &args[0]},
@@ -545,8 +547,9 @@ static const heed_case cases[] = {
     {.shapes = "3x3x68 68x17 68 3x34 m3x3", .args = &args[7]},
     {0}};
 
-static const heed_recurrent_args look_args[] = {
-    {HEED_RNN, HEED_TANH, false}, {HEED_GRU, HEED_TANH, false}, {HEED_LSTM, HEED_TANH, false}};
+static const heed_recurrent_args look_args[] = {{HEED_CELL_TANH, HEED_TANH, false},
+                                                {HEED_CELL_GRU, HEED_TANH, false},
+                                                {HEED_CELL_LSTM, HEED_TANH, false}};
 static const heed_case look_cases[] = {
     {.shapes = "2x3x4 3x9 3 3x3 3 2x3 2x4x6 2x4x5 6x3 1x6 1 -", .args = &look_args[0]},
     {.shapes = "2x3x4 9x9 9 9x3 9 2x3 2x4x6 2x4x5 6x3 1x6 - m2x1x4", .args = &look_args[1]},
@@ -563,9 +566,9 @@ const heed_op heed_ops_recurrent[] = {
 
 heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, heed_tensor *b,
                             heed_tensor *state, heed_tensor *pad, const heed_recurrent_args *a) {
-    static const heed_recurrent_args usual = {HEED_RNN, HEED_TANH, false};
+    static const heed_recurrent_args usual = {HEED_CELL_TANH, HEED_TANH, false};
     if (!a) a = &usual;
-    if (!act_of_cell(a->act) || (unsigned)a->cell > HEED_LSTM) {
+    if (!act_of_cell(a->act) || (unsigned)a->cell > HEED_CELL_LSTM) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "recurrent: expected a cell among rnn, gru, lstm, with tanh, relu, sigmoid or "
                   "identity");
@@ -576,7 +579,7 @@ heed_tensor *heed_recurrent(heed_tape *t, heed_tensor *gates, heed_tensor *w, he
 
 heed_tensor *heed_recurrent_attention(heed_tape *t, const heed_additive_attention *l,
                                       const heed_recurrent_args *a) {
-    if (!l || !a || !act_of_cell(a->act) || (unsigned)a->cell > HEED_LSTM || a->reverse) {
+    if (!l || !a || !act_of_cell(a->act) || (unsigned)a->cell > HEED_CELL_LSTM || a->reverse) {
         heed_fail(heed_tape_ctx(t), HEED_USAGE,
                   "recurrent_attention: expected a cell among rnn, gru, lstm, with tanh, relu, "
                   "sigmoid or identity, and steps from the first to the last");

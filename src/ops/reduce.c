@@ -8,7 +8,7 @@ static bool infer(heed_node *n) {
     if (!heed__axis(n, *dim, &axis)) return false;
     memcpy(shape, n->in[0]->shape, sizeof shape);
     shape[axis] = 1;
-    return heed_out(n, n->in[0]->dims, shape);
+    return heed_op_output(n, n->in[0]->dims, shape);
 }
 
 /* Treats the dim as a pooling window: (outer, size, inner) are images, pixels and channels; with a

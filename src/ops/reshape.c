@@ -34,7 +34,7 @@ static bool fill_in(heed_node *n, reshape_args *a) {
 
 static bool infer(heed_node *n) {
     reshape_args a = *(const reshape_args *)n->args;
-    return fill_in(n, &a) && heed_out_view(n, 0, 0, a.dims, a.shape);
+    return fill_in(n, &a) && heed_op_output_view(n, 0, 0, a.dims, a.shape);
 }
 
 static const reshape_args flat = {1, {-1}}, tall = {2, {-1, 2}}, deep = {4, {2, 1, -1, 3}},
@@ -51,8 +51,8 @@ typedef struct {
 static bool infer_note(heed_node *n) {
     const note_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    if (!heed_out_view(n, 0, 0, x->dims, x->shape)) return false;
-    if (!heed_probed(n, a->value)) return true;
+    if (!heed_op_output_view(n, 0, 0, x->dims, x->shape)) return false;
+    if (!heed_probe_get(n, a->value)) return true;
     n->kept[n->kept_count] = n->y;
     n->kept_name[n->kept_count++] = a->value;
     return true;
@@ -85,7 +85,7 @@ heed_tensor *heed_stop_gradient(heed_tape *t, heed_tensor *x) {
     return x ? heed_wrap(t, x->x, x->dims, x->shape) : NULL;
 }
 
-heed_tensor *heed_note(heed_tape *t, heed_tensor *x, const char *name) {
+heed_tensor *heed_name_tensor(heed_tape *t, heed_tensor *x, const char *name) {
     note_args a = {{0}};
     if (name && strlen(name) < sizeof a.value) {
         memcpy(a.value, name, strlen(name));

@@ -12,17 +12,18 @@ static bool infer(heed_node *n) {
     const heed_rotary_args *a = n->args;
     const heed_tensor *x = n->in[0];
     if (a->heads < 1 || a->width < 2 || a->width % 2)
-        return heed_wrong(n, "%d heads of width %d: expected at least 1, of an even width",
-                          a->heads, a->width);
+        return heed_op_error(n, "%d heads of width %d: expected at least 1, of an even width",
+                             a->heads, a->width);
     if (a->first < 0 || !(a->theta > 0))
-        return heed_wrong(n, "the first position %d and theta %g: expected at least 0, and above 0",
-                          a->first, (double)a->theta);
+        return heed_op_error(n,
+                             "the first position %d and theta %g: expected at least 0, and above 0",
+                             a->first, (double)a->theta);
     if (x->dims < 2 || (int64_t)a->heads * a->width > heed__from_last(x, 0))
         return heed__bad_shape(n, 0, "x is not (...,T,C) with C of at least %d heads x %d",
                                a->heads, a->width);
     if (heed__from_last(x, 1) > INT_MAX - a->first)
         return heed__bad_shape(n, 0, "positions beyond 2^31");
-    return heed_out_like(n, 0);
+    return heed_op_output_like(n, 0);
 }
 
 /* The cosine and sine of each angle: (T, width / 2, 2). */

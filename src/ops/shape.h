@@ -34,7 +34,7 @@ static inline bool heed__out_broadcast(heed_node *n) {
             owner[d] = i;
         }
     }
-    return heed_out(n, dims, shape);
+    return heed_op_output(n, dims, shape);
 }
 
 /* The strides of x broadcast over HEED_DIMS dims, aligned at the last dim. */

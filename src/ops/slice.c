@@ -21,8 +21,8 @@ static bool infer(heed_node *n) {
         return heed__bad_shape(n, 0, "from %d, size %d exceeds dim %d", a->from, a->size, axis);
     memcpy(shape, x->shape, sizeof shape);
     shape[axis] = a->size;
-    if (!is_view(n)) return heed_out(n, x->dims, shape);
-    return heed_out_view(n, 0, begin(n), x->dims, shape);
+    if (!is_view(n)) return heed_op_output(n, x->dims, shape);
+    return heed_op_output_view(n, 0, begin(n), x->dims, shape);
 }
 
 static void forward(heed_node *n) {

@@ -75,7 +75,7 @@ static bool infer(heed_node *n) {
         if (!repeats) j->mask_div = 1, j->mask_rows = j->rows;
         if (!j->mask) return false;
     }
-    return heed_out_like(n, X);
+    return heed_op_output_like(n, X);
 }
 
 /* scratch: the kernel's job, with the soft values of a hard selection */

@@ -1,7 +1,7 @@
 /* sum.c -- sum and mean of all elements, as a scalar; the mean of no elements is 0. */
 #include "ops/shape.h"
 
-static bool infer(heed_node *n) { return heed_out(n, 0, NULL); }
+static bool infer(heed_node *n) { return heed_op_output(n, 0, NULL); }
 
 static void add_all(heed_node *n, heed_real v) {
     heed_real *gx = heed_grad(n, 0);

@@ -55,7 +55,7 @@ static double counted(const heed_node *n, const state *s) {
 static bool read_args(heed_node *n, state *s, int classes) {
     const heed_xent_args *a = n->args;
     if (!(a->smoothing >= 0 && a->smoothing <= 1))
-        return heed_wrong(n, "the smoothing %g is not in [0, 1]", (double)a->smoothing);
+        return heed_op_error(n, "the smoothing %g is not in [0, 1]", (double)a->smoothing);
     *s = (state){.ignore = a->has_ignore ? a->ignore : -100,
                  .smoothing = a->smoothing,
                  .c = classes,
@@ -71,7 +71,7 @@ static bool infer(heed_node *n) {
     state *s = n->scratch = heed_scratch(n, sizeof *s);
     if (!s || !check_shapes(n) || !read_args(n, s, heed__from_last(n->in[LOGITS], 0))) return false;
     s->p = heed_scratch(n, n->in[LOGITS]->size * sizeof *s->p);
-    return s->p && heed_out(n, 0, NULL);
+    return s->p && heed_op_output(n, 0, NULL);
 }
 
 static void forward(heed_node *n) {
@@ -141,7 +141,7 @@ static bool infer_layer(heed_node *n) {
     *s = (layer_state){.width = n->in[W]->shape[1]};
     if (!read_args(n, &s->of, n->in[W]->shape[0])) return false;
     if (s->of.rows > INT_MAX) return heed__bad_shape(n, X, "x has more than 2^31 - 1 rows");
-    return find_counted(n, s) && heed_out(n, 0, NULL);
+    return find_counted(n, s) && heed_op_output(n, 0, NULL);
 }
 
 /* Memory for the gradients of the inputs that want one. W's is written by the first block, x's by

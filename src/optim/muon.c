@@ -12,13 +12,13 @@
 
 /* Weights with decay whose rows are units. Embeddings, positions and heads are known by what their
  * rows are; biases, norms and other vectors have one dim. */
-static bool is_hidden(const heed_entry *e) {
+static bool is_hidden(const heed_param *e) {
     const heed_tensor *x = e->tensor;
     return x->dims >= 2 && e->rows == HEED_ROWS_UNITS && !e->adapter && x->shape[0] > 1 &&
            x->size > (size_t)x->shape[0];
 }
 
-static int slot_count(const heed_entry *e) { return is_hidden(e) ? 1 : 2; }
+static int slot_count(const heed_param *e) { return is_hidden(e) ? 1 : 2; }
 
 /* d and O, and four squares of the smaller side. */
 static size_t scratch(int rows, int columns) {

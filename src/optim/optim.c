@@ -3,8 +3,8 @@
  */
 #include "optim/optim.h"
 
+#include "core/params.h"
 #include "core/profile.h"
-#include "core/store.h"
 #include "kernels/kernels.h"
 #include "kernels/parallel.h"
 
@@ -134,12 +134,12 @@ struct heed_optim {
     int matrix_count;
     heed_real *scratch; /* scratch_size elements for each thread; NULL: none */
     size_t scratch_size;
-    heed_real grad_scale; /* for the next step, set by heed_clip */
-    bool finite;          /* heed_clip found all gradients finite */
+    heed_real grad_scale; /* for the next step, set by heed_clip_grad_norm */
+    bool finite;          /* heed_clip_grad_norm found all gradients finite */
 };
 
 /* True for an entry that the next step updates: trained, with a gradient since the last step. */
-static inline bool has_gradient(const heed_entry *e) {
+static inline bool has_gradient(const heed_param *e) {
     return e->trained && e->tensor->g && heed__of(e->tensor)->touched;
 }
 
@@ -160,21 +160,21 @@ static void destroy(heed__owned *object) {
     heed__free(o);
 }
 
-static heed_tensor *slot(heed_store *s, const char *prefix, const char *which, const char *name,
+static heed_tensor *slot(heed_params *s, const char *prefix, const char *which, const char *name,
                          const heed_tensor *like) {
-    heed_scope(s, "%s", prefix);
-    heed_scope(s, "%s", which);
-    heed_tensor *y = heed_state_new(s, name, "zero", like->dims, like->shape);
-    heed_unscope(s);
-    heed_unscope(s);
+    heed_scope_push(s, "%s", prefix);
+    heed_scope_push(s, "%s", which);
+    heed_tensor *y = heed_buffer_new(s, name, "zero", like->dims, like->shape);
+    heed_scope_pop(s);
+    heed_scope_pop(s);
     return y;
 }
 
 /* Of one element, which files leave out while it is 0. */
-static heed_tensor *optional_slot(heed_store *s, const char *prefix, const char *which,
+static heed_tensor *optional_slot(heed_params *s, const char *prefix, const char *which,
                                   const char *name) {
     heed_tensor *y = slot(s, prefix, which, name, &(heed_tensor){.dims = 1, .shape = {1}});
-    if (y) heed__of(heed_store_find(s, y->name)->tensor)->optional = true;
+    if (y) heed__of(heed_params_find(s, y->name)->tensor)->optional = true;
     return y;
 }
 
@@ -183,14 +183,14 @@ static heed_tensor *optional_slot(heed_store *s, const char *prefix, const char 
 static bool make_slots(heed_optim *o) {
     const heed_optimizer *r = o->optimizer;
     const char *prefix = r->prefix ? r->prefix : r->name;
-    heed_store *s = o->slots.store;
-    o->entries = heed_store_count(o->params.store);
+    heed_params *s = o->slots.store;
+    o->entries = heed_params_count(o->params.store);
     o->of = heed__alloc_array(o->c, (size_t)o->entries, sizeof *o->of);
     const heed_tensor *one = &(heed_tensor){.dims = 1, .shape = {1}};
     o->count = slot(s, prefix, "", "count", one);
     o->rounds = optional_slot(s, prefix, "", "count_rounds");
     for (int i = 0; i < o->entries && !heed__stopped(o->c); i++) {
-        const heed_entry *e = heed_store_at(o->params.store, i);
+        const heed_param *e = heed_params_at(o->params.store, i);
         if (!e->trained && !e->thaw) continue;
         int slots = r->slot_count ? r->slot_count(e) : HEED_OPTIM_SLOTS;
         for (int j = 0; j < slots && j < HEED_OPTIM_SLOTS && r->slots[j]; j++)
@@ -204,7 +204,7 @@ static bool make_slots(heed_optim *o) {
 static void cut_entries(heed_optim *o) {
     size_t count = 0;
     for (int i = 0; i < o->entries; i++) {
-        size_t n = heed_store_at(o->params.store, i)->tensor->size, step = heed__sum_step(n);
+        size_t n = heed_params_at(o->params.store, i)->tensor->size, step = heed__sum_step(n);
         for (size_t at = 0; at < n; at += step, count++)
             if (o->pieces)
                 o->pieces[count] =
@@ -221,7 +221,7 @@ static bool make_pieces(heed_optim *o) {
 }
 
 static bool is_whole(const heed_optim *o, int entry) {
-    return o->optimizer->whole && o->optimizer->whole(heed_store_at(o->params.store, entry));
+    return o->optimizer->whole && o->optimizer->whole(heed_params_at(o->params.store, entry));
 }
 
 static int by_work(const void *a, const void *b) {
@@ -233,7 +233,7 @@ static int by_work(const void *a, const void *b) {
 
 /* Lists the matrices of an entry: its named ranges, and the rows between them. */
 static void list_matrices(heed_optim *o, int entry, matrix *out) {
-    const heed_entry *e = heed_store_at(o->params.store, entry);
+    const heed_param *e = heed_params_at(o->params.store, entry);
     int all = e->tensor->shape[0], columns = (int)(e->tensor->size / (size_t)all);
     for (int row = 0, end; row < all; row = end) {
         end = all;
@@ -274,8 +274,8 @@ static bool make_matrices(heed_optim *o) {
     return o->scratch != NULL;
 }
 
-heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_optim_args *args) {
-    heed_ctx *c = heed_store_ctx(s);
+heed_optim *heed_optim_new(heed_params *s, const heed_optimizer *r, const heed_optim_args *args) {
+    heed_ctx *c = heed_params_ctx(s);
     heed_optim_args a = args ? *args : heed_optim_defaults(r);
     if (!s || heed__stopped(c) || !check_args(c, r, &a)) return NULL;
     heed_optim *o = heed__alloc(c, sizeof *o);
@@ -283,7 +283,7 @@ heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_op
     *o = (heed_optim){.c = c, .optimizer = r, .args = a, .grad_scale = 1};
     heed__own(c, &o->owned, destroy);
     heed__store_refer(&o->params, s);
-    heed_store *slots = heed_store_new(c);
+    heed_params *slots = heed_params_new(c);
     if (slots) heed__store_refer(&o->slots, slots);
     if (slots && make_slots(o) && make_pieces(o) && make_matrices(o)) return o;
     heed_optim_free(o);
@@ -292,12 +292,12 @@ heed_optim *heed_optim_new(heed_store *s, const heed_optimizer *r, const heed_op
 
 void heed_optim_free(heed_optim *o) {
     if (!o) return;
-    heed_store_free(o->slots.store);
+    heed_params_free(o->slots.store);
     heed__disown(o->c, &o->owned);
     destroy(&o->owned);
 }
 
-heed_store *heed_optim_slots(heed_optim *o) { return o ? o->slots.store : NULL; }
+heed_params *heed_optim_slots(heed_optim *o) { return o ? o->slots.store : NULL; }
 
 /* True if both stores exist; an error if one was freed. */
 static bool is_alive(const heed_optim *o) {
@@ -324,7 +324,7 @@ static int64_t updates_of(const heed_optim *o, int i) {
 
 static void count_update(heed_optim *o) {
     for (int i = 0; i < o->entries; i++)
-        if (o->of[i].missed && !has_gradient(heed_store_at(o->params.store, i)))
+        if (o->of[i].missed && !has_gradient(heed_params_at(o->params.store, i)))
             o->of[i].missed->x[0] += 1;
     o->count->x[0] += 1;
     if (o->count->x[0] < ROUND) return;
@@ -334,8 +334,8 @@ static void count_update(heed_optim *o) {
 
 /* ---- passes over all pieces, each in one region ---- */
 
-static const heed_entry *entry_of(const heed_optim *o, size_t piece) {
-    return heed_store_at(o->params.store, o->pieces[piece].entry);
+static const heed_param *entry_of(const heed_optim *o, size_t piece) {
+    return heed_params_at(o->params.store, o->pieces[piece].entry);
 }
 
 static void squares_part(const void *job, size_t from, size_t to, int thread) {
@@ -344,7 +344,7 @@ static void squares_part(const void *job, size_t from, size_t to, int thread) {
     (void)thread;
     for (size_t i = from; i < to; i++) {
         cut *p = &o->pieces[i];
-        const heed_entry *e = entry_of(o, i);
+        const heed_param *e = entry_of(o, i);
         p->squares = 0;
         if (has_gradient(e))
             p->squares = k->some_squares(k, e->tensor->g + p->from, p->to - p->from);
@@ -352,7 +352,7 @@ static void squares_part(const void *job, size_t from, size_t to, int thread) {
 }
 
 static void share(heed_optim *o, double work, heed__part *part, const void *job) {
-    double size = (double)heed_store_params(o->params.store);
+    double size = (double)heed_params_numel(o->params.store);
     heed__share(heed__kernels_of(o->c), o->piece_count, work * size, part, job);
 }
 
@@ -376,7 +376,7 @@ typedef struct {
 /* Updates n elements of entry i from the one at `from`. u: its members that depend on the part. */
 static void update_elements(const pass *a, int i, size_t from, size_t n, heed_optim_update u) {
     const heed_optim *o = a->o;
-    const heed_entry *e = heed_store_at(o->params.store, i);
+    const heed_param *e = heed_params_at(o->params.store, i);
     heed_real *slots[HEED_OPTIM_SLOTS] = {NULL};
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->of[i].at[j]; j++)
         slots[j] = o->of[i].at[j]->x + from;
@@ -414,7 +414,7 @@ static void update_matrices(const void *job, size_t from, size_t to, int thread)
     (void)to;
     for (int i; (i = atomic_fetch_add(a->next, 1)) < o->matrix_count;) {
         const matrix *m = &o->matrices[i];
-        if (has_gradient(heed_store_at(o->params.store, m->entry)))
+        if (has_gradient(heed_params_at(o->params.store, m->entry)))
             update_elements(
                 a, m->entry, m->from, (size_t)m->rows * (size_t)m->columns,
                 (heed_optim_update){
@@ -438,12 +438,12 @@ static void update_all(heed_optim *o, heed_real lr) {
 
 /* ---- the norm of the gradients, and clipping. Pascanu et al. 2013, alg. 1 ---- */
 
-double heed_grad_norm(const heed_store *s) {
+double heed_grad_norm(const heed_params *s) {
     double sum = 0;
     if (!s) return 0;
-    const heed_kernels *k = heed__kernels_of(heed_store_ctx(s));
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    const heed_kernels *k = heed__kernels_of(heed_params_ctx(s));
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         if (has_gradient(e)) sum += k->sum_squares(k, e->tensor->g, e->tensor->size);
     }
     return sqrt(sum);
@@ -459,11 +459,11 @@ static double norm_of(heed_optim *o) {
 }
 
 /* 1e-6 as in PyTorch's clip_grad_norm_. */
-double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
+double heed_clip_grad_norm(heed_optim *o, heed_real max, heed_real scale) {
     if (!o || heed__stopped(o->c) || !is_alive(o)) return 0;
     heed_profile *profile = heed__profile_of(o->c);
     heed__profile_phase(profile, HEED_PHASE_OPTIMIZER);
-    heed__profile_begin(profile, "clip", (double)heed_store_params(o->params.store) * sizeof scale);
+    heed__profile_begin(profile, "clip", (double)heed_params_numel(o->params.store) * sizeof scale);
     double norm = norm_of(o) * fabs((double)scale);
     heed__profile_end(profile);
     heed__profile_phase(profile, HEED_PHASE_OUTSIDE);
@@ -476,7 +476,7 @@ double heed_clip(heed_optim *o, heed_real max, heed_real scale) {
 /* ---- a step ---- */
 
 static bool check_entry(const heed_optim *o, int i) {
-    const heed_entry *e = heed_store_at(o->params.store, i);
+    const heed_param *e = heed_params_at(o->params.store, i);
     return !has_gradient(e) || (i < o->entries && (!o->optimizer->slots[0] || o->of[i].at[0])) ||
            heed_fail(o->c, HEED_USAGE,
                      "optimizer does not know %s: it was made, or unfrozen, after the optimizer",
@@ -487,7 +487,7 @@ static bool check_entry(const heed_optim *o, int i) {
  */
 static bool check(heed_optim *o) {
     size_t piece = 0;
-    for (int i = 0; i < heed_store_count(o->params.store); i++)
+    for (int i = 0; i < heed_params_count(o->params.store); i++)
         if (!check_entry(o, i)) return false;
     if (o->finite) return true;
     square_all(o);
@@ -496,7 +496,7 @@ static bool check(heed_optim *o) {
             return heed_fail(o->c, HEED_DIVERGED,
                              "gradient is not finite: %s at update %" PRId64
                              "; hint: a smaller `lr`, a longer `warmup`, or `clip = 1`",
-                             heed_store_at(o->params.store, i)->name, updates(o));
+                             heed_params_at(o->params.store, i)->name, updates(o));
     return true;
 }
 
@@ -504,10 +504,10 @@ static bool check(heed_optim *o) {
 static double bytes_of(const heed_optim *o) {
     int arrays = 2;
     for (int j = 0; j < HEED_OPTIM_SLOTS && o->optimizer->slots[j]; j++) arrays++;
-    return 2.0 * arrays * (double)heed_store_params(o->params.store) * sizeof(heed_real);
+    return 2.0 * arrays * (double)heed_params_numel(o->params.store) * sizeof(heed_real);
 }
 
-bool heed_step(heed_optim *o, heed_real lr_scale) {
+bool heed_optim_step(heed_optim *o, heed_real lr_scale) {
     if (!o || heed__stopped(o->c) || !is_alive(o)) return false;
     heed_profile *profile = heed__profile_of(o->c);
     heed__profile_phase(profile, HEED_PHASE_OPTIMIZER);
@@ -517,7 +517,7 @@ bool heed_step(heed_optim *o, heed_real lr_scale) {
         count_update(o);
         update_all(o, o->args.lr * lr_scale);
         for (int i = 0; i < o->entries; i++) {
-            const heed_entry *e = heed_store_at(o->params.store, i);
+            const heed_param *e = heed_params_at(o->params.store, i);
             if (has_gradient(e)) heed__of(e->tensor)->touched = false;
         }
         o->grad_scale = 1;
@@ -543,15 +543,15 @@ static double progress(const heed_schedule *s, int64_t step) {
 static double after_warmup(const heed_schedule *s, int64_t step) {
     double floor = (double)s->floor;
     switch (s->kind) {
-    case HEED_COSINE:
+    case HEED_SCHEDULE_COSINE:
         return floor + (1 - floor) * 0.5 * (1 + cos(pi * progress(s, step)));
-    case HEED_LINEAR:
+    case HEED_SCHEDULE_LINEAR:
         return 1 - (1 - floor) * progress(s, step);
-    case HEED_STEPS:
+    case HEED_SCHEDULE_STEP:
         return s->every > 0 ? pow((double)s->gamma, (double)(step / s->every)) : 1;
-    case HEED_INVSQRT:
+    case HEED_SCHEDULE_INVSQRT:
         return sqrt((double)(s->warmup > 0 ? s->warmup : 1) / (double)(step + 1));
-    case HEED_CONSTANT:
+    case HEED_SCHEDULE_CONSTANT:
         break;
     }
     return 1;
@@ -570,7 +570,7 @@ heed_real heed_schedule_at(const heed_schedule *s, int64_t step) {
 enum { UPDATES = 10, W = 6, N = HEED_OPTIM_CASE };
 
 typedef struct {
-    heed_store *s;
+    heed_params *s;
     heed_tensor *of[2]; /* w and b */
     heed_optim *o;
 } problem;
@@ -580,9 +580,9 @@ static heed_real *value(const problem *p, int i) { return &p->of[i >= W]->x[i % 
 static bool problem_new(problem *p, heed_ctx *c, const heed_optimizer *r, const char *settings) {
     static const double start[N] = {0.5, -1, 0.25, 2, 0, -0.75, 1, -0.5};
     heed_optim_args a = heed_optim_defaults(r);
-    *p = (problem){.s = heed_store_new(c)};
-    p->of[0] = heed_param(p->s, "w", "zero", 2, (int[]){2, 3});
-    p->of[1] = heed_param(p->s, "b", "zero", 1, (int[]){2});
+    *p = (problem){.s = heed_params_new(c)};
+    p->of[0] = heed_param_new(p->s, "w", "zero", 2, (int[]){2, 3});
+    p->of[1] = heed_param_new(p->s, "b", "zero", 1, (int[]){2});
     if (heed__stopped(c) || !heed__optim_read(c, &a, settings)) return false;
     for (int i = 0; i < N; i++) *value(p, i) = (heed_real)start[i];
     for (int j = 0; j < 2; j++)
@@ -593,7 +593,7 @@ static bool problem_new(problem *p, heed_ctx *c, const heed_optimizer *r, const 
 
 static void problem_free(problem *p) {
     heed_optim_free(p->o);
-    heed_store_free(p->s);
+    heed_params_free(p->s);
 }
 
 /* Gradients are doubled, and added to what the last update left. */
@@ -603,14 +603,14 @@ static void update_problem(problem *p, int t) {
         p->of[i >= W]->g[i % W] += (heed_real)(2 * g);
         heed__of(p->of[i >= W])->touched = true;
     }
-    heed_clip(p->o, 0, (heed_real)0.5);
-    heed_step(p->o, 1);
+    heed_clip_grad_norm(p->o, 0, (heed_real)0.5);
+    heed_optim_step(p->o, 1);
 }
 
-static void copy(heed_store *to, const heed_store *from) {
-    for (int i = 0; i < heed_store_count(from); i++) {
-        const heed_tensor *x = heed_store_at(from, i)->tensor;
-        memcpy(heed_store_at(to, i)->tensor->x, x->x, x->size * sizeof *x->x);
+static void copy(heed_params *to, const heed_params *from) {
+    for (int i = 0; i < heed_params_count(from); i++) {
+        const heed_tensor *x = heed_params_at(from, i)->tensor;
+        memcpy(heed_params_at(to, i)->tensor->x, x->x, x->size * sizeof *x->x);
     }
 }
 

@@ -85,21 +85,21 @@ static void open_captioned(setting *s) {
     set_int(s->f, "vocab", heed_vocab_size(s->words));
 }
 
-static void open_pairs(setting *s, heed_pair_kind kind) {
+static void open_pairs(setting *s, heed_target_kind kind) {
     char path[640];
     heed_text text = {.c = s->c};
     even_pairs(dir, (int)kind, path);
     heed_pairs *k = s->data.batches =
         heed_pairs_open(s->c, path, &(heed_pairs_args){.kind = kind, .val_split = 0.2, .block = 8});
-    heed_pairs_text(k, kind == HEED_TRANSLATION ? 2 : 0, &text);
+    heed_pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
     s->words = heed_tokenizer_train(s->c, text.s, text.n,
                                     (heed_tokenizer_args){.kind = "char", .specials = true});
     heed_text_free(&text);
-    heed_pairs_encode(k, s->words, kind == HEED_TRANSLATION ? s->words : NULL);
+    heed_pairs_encode(k, s->words, kind == HEED_TARGET_TEXT ? s->words : NULL);
     const heed_pairs_info *about = heed_pairs_about(k);
     if (!about) return;
     set_int(s->f, "vocab", heed_vocab_size(s->words));
-    if (kind != HEED_TRANSLATION) set_int(s->f, "classes", about->classes);
+    if (kind != HEED_TARGET_TEXT) set_int(s->f, "classes", about->classes);
     s->labels = about->labels;
     s->classes = about->classes;
 }
@@ -119,9 +119,9 @@ static setting open_setting(const heed_model *model, const char *steps) {
     else if (heed_config_has(s.f, "image-size"))
         open_pictures(&s);
     else if (heed_config_has(s.f, "share-vocab"))
-        open_pairs(&s, HEED_TRANSLATION);
+        open_pairs(&s, HEED_TARGET_TEXT);
     else if (heed_config_has(s.f, "encoder"))
-        open_pairs(&s, model == &heed_model_tag ? HEED_TAGS : HEED_CLASSES);
+        open_pairs(&s, model == &heed_model_tag ? HEED_TARGET_TAGS : HEED_TARGET_CLASSES);
     else
         open_text(&s, !strcmp(model->name, "mlm"));
     return s;
@@ -132,7 +132,7 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
     char what[128];
     setting s = open_setting(model, "10");
     if (more) heed_config_set_list(s.f, more, "alloc.c", HEED_FROM_FLAG);
-    heed_store *store = heed_store_new(s.c);
+    heed_params *store = heed_params_new(s.c);
     heed_tape *t = heed_tape_new(s.c);
     void *self = calloc(1, model->size);
     heed_model_init(model, self, store, s.f);
@@ -146,8 +146,8 @@ static void steady(const heed_model *model, const heed_optimizer *r, const char 
         heed_tape_begin(t, HEED_TRAIN, i);
         heed_model_batch(model, self, &s.data, (heed_batch_at){.index = i, .rows = 4}, &b);
         heed_backward(t, model->loss(self, t, &b));
-        heed_clip(o, 1, 1);
-        heed_step(o, 1);
+        heed_clip_grad_norm(o, 1, 1);
+        heed_optim_step(o, 1);
         if (i == 1) before = alloc_calls; /* from the third step on */
     }
     snprintf(what, sizeof what,
@@ -327,7 +327,7 @@ static bool exported(void *data) {
     char path[600];
     path_of(path, sizeof path, "model.onnx");
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_run r = {.c = c, .model = model, .store = heed_store_new(c)};
+    heed_run r = {.c = c, .model = model, .store = heed_params_new(c)};
     r.config = heed_model_config(c, model, NULL);
     r.self = calloc(1, model->size);
     bool ok = r.self &&

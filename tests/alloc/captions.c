@@ -23,7 +23,7 @@ heed_captions *open_captions(heed_ctx *c, const char *dir, int workers, heed_tok
     heed_text text = {.c = c};
     snprintf(path, sizeof path, "%s/folder/captions.tsv", dir);
     heed_pairs *pairs = heed_pairs_open(
-        c, path, &(heed_pairs_args){.kind = HEED_CAPTIONS, .val_split = 0.3, .block = 8});
+        c, path, &(heed_pairs_args){.kind = HEED_TARGET_CAPTIONS, .val_split = 0.3, .block = 8});
     heed_pairs_text(pairs, 1, &text);
     *words = heed_tokenizer_train(c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
     heed_text_free(&text);

@@ -12,9 +12,9 @@ enum { LINES = 40, ROWS = 4, KINDS = 3 };
 static const struct {
     const char *name, *line;
 } files[KINDS] = {
-    [HEED_TRANSLATION] = {"pairs.tsv", "a%.*s\tb%.*s\n"},
-    [HEED_CLASSES] = {"classes.jsonl", "{\"text\": \"a%.*s\", \"label\": \"%.*s\"}\n"},
-    [HEED_TAGS] = {"tags.tsv", "a %.*s\tA %.*s\n"},
+    [HEED_TARGET_TEXT] = {"pairs.tsv", "a%.*s\tb%.*s\n"},
+    [HEED_TARGET_CLASSES] = {"classes.jsonl", "{\"text\": \"a%.*s\", \"label\": \"%.*s\"}\n"},
+    [HEED_TARGET_TAGS] = {"tags.tsv", "a %.*s\tA %.*s\n"},
 };
 
 void even_pairs(const char *dir, int kind, char path[640]) {
@@ -23,9 +23,9 @@ void even_pairs(const char *dir, int kind, char path[640]) {
 
 static void make_even_pairs(const char *dir, int kind) {
     static const char *const lines[KINDS] = {
-        [HEED_TRANSLATION] = "%c%c%c\t%c%c%c\n",
-        [HEED_CLASSES] = "%c\t%c%c%c%c%c\n",
-        [HEED_TAGS] = "%c %c %c\t%c %c %c\n",
+        [HEED_TARGET_TEXT] = "%c%c%c\t%c%c%c\n",
+        [HEED_TARGET_CLASSES] = "%c\t%c%c%c%c%c\n",
+        [HEED_TARGET_TAGS] = "%c %c %c\t%c %c %c\n",
     };
     char path[640];
     even_pairs(dir, kind, path);
@@ -65,12 +65,12 @@ static bool whole_way(void *data) {
     heed_text text = {.c = c};
     snprintf(path, sizeof path, "%s/%s", j->dir, files[kind].name);
     heed_pairs *k = heed_pairs_open(
-        c, path, &(heed_pairs_args){.kind = (heed_pair_kind)kind, .val_split = 0.2, .block = 16});
+        c, path, &(heed_pairs_args){.kind = (heed_target_kind)kind, .val_split = 0.2, .block = 16});
     heed_pairs_text(k, 2, &text);
     heed_tokenizer *t = heed_tokenizer_train(
         c, text.s, text.n, (heed_tokenizer_args){.kind = "char", .specials = true});
     heed_text_free(&text);
-    heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
+    heed_pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
     for (uint64_t i = 0; k && i < 40; i++) {
         if (i == 2) j->calls = alloc_calls;
         heed_pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b);

@@ -7,7 +7,7 @@
 void check_pairs(const char *dir, void (*check)(bool ok, const char *what));
 
 /* Where check_pairs left a file of lines of one length, so that all batches are alike: by
- * heed_pair_kind. */
+ * heed_target_kind. */
 void even_pairs(const char *dir, int kind, char path[640]);
 
 #endif

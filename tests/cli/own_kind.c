@@ -130,7 +130,7 @@ static const heed_option settings[] = {{.name = "inputs",
                                         .group = "Model"},
                                        {0}};
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_params *s, const void *f) {
     regression *m = self;
     m->inputs = (int)heed_config_int(f, "inputs");
     if (m->inputs < 1) return false;

@@ -21,41 +21,42 @@ typedef struct {
     { .name = key, .value = initial, .max = 1 << 24, .help = key, .group = "Model" }
 #define LENGTH(f, key) ((int)heed_config_int(f, key))
 
-static void init_attn(heed_mha *l, heed_store *s, const char *name, int width, heed_mha_args a) {
+static void init_attn(heed_mha *l, heed_params *s, const char *name, int width, heed_mha_args a) {
     a.width = width;
     a.heads = 2;
     heed_mha_init(l, s, name, a);
 }
 
-static void init_head(tiny *m, heed_store *s, int out) {
+static void init_head(tiny *m, heed_params *s, int out) {
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = m->width, .out = out});
 }
 
-static void init_tokens(tiny *m, heed_store *s, const heed_config *f) {
+static void init_tokens(tiny *m, heed_params *s, const heed_config *f) {
     m->width = LENGTH(f, "width");
-    m->token = heed_param(s, "token", "normal:0.1", 2, (int[]){LENGTH(f, "vocab"), m->width});
+    m->token = heed_param_new(s, "token", "normal:0.1", 2, (int[]){LENGTH(f, "vocab"), m->width});
     heed_position_init(&m->position, s, "position", HEED_LEARNED, LENGTH(f, "block") + 1, m->width);
 }
 
 static heed_tensor *embed(const tiny *m, heed_tape *t, const char *at, heed_tensor *ids) {
-    return heed_position_apply(&m->position, t, heed_embed(heed_at(t, at), m->token, ids), 0);
+    return heed_position_apply(&m->position, t, heed_embed(heed_name_scope(t, at), m->token, ids),
+                               0);
 }
 
 static heed_tensor *pool(const tiny *m, heed_tape *t, heed_tensor *x) {
     return heed_reshape(t, heed_mean_dim(t, x, 1), 2, (int[]){-1, m->width});
 }
 
-static heed_attending attending_of(const heed_mha *l, heed_stack stack) {
-    return (heed_attending){.path = l->name,
-                            .stack = stack,
-                            .heads = l->args.heads,
-                            .key = l->args.key,
-                            .value = l->args.value,
-                            .beta = 1 / sqrt(l->args.key),
-                            .causal = l->args.causal};
+static heed_attention_info attending_of(const heed_mha *l, heed_stack stack) {
+    return (heed_attention_info){.path = l->name,
+                                 .stack = stack,
+                                 .heads = l->args.heads,
+                                 .key = l->args.key,
+                                 .value = l->args.value,
+                                 .beta = 1 / sqrt(l->args.key),
+                                 .causal = l->args.causal};
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     *out = attending_of(&((const tiny *)self)->attn, HEED_ENCODER);
     return index == 0;
 }
@@ -65,7 +66,7 @@ static bool attending(const void *self, int index, heed_attending *out) {
 static const heed_option picture_options[] = {
     ROW("image-size", "0"), ROW("channels", "0"), ROW("classes", "0"), ROW("width", "8"), {0}};
 
-static bool picture_init(void *self, heed_store *s, const void *f) {
+static bool picture_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     m->width = LENGTH(f, "width");
     m->size = LENGTH(f, "image-size");
@@ -109,7 +110,7 @@ static const heed_model picture = {.name = "tiny-picture",
 static const heed_option pair_options[] = {
     ROW("block", "16"), ROW("vocab", "0"), ROW("width", "8"), {0}};
 
-static bool pair_init(void *self, heed_store *s, const void *f) {
+static bool pair_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     init_attn(&m->attn, s, "attn", m->width, (heed_mha_args){.causal = true});
@@ -135,7 +136,7 @@ static heed_tensor *pair_loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed_xent(t, pair_logits(self, t, &in), labels, NULL);
 }
 
-static bool pair_attending(const void *self, int index, heed_attending *out) {
+static bool pair_attending(const void *self, int index, heed_attention_info *out) {
     const tiny *m = self;
     *out = index ? attending_of(&m->cross, HEED_CROSS) : attending_of(&m->attn, HEED_DECODER);
     return index < 2;
@@ -176,7 +177,7 @@ static heed_tensor *made_next(const void *self, heed_tape *t, const heed_source 
     int length = made_length(m);
     heed_cache past = {at, length, state, state + length * m->width, 0};
     heed_tensor *x = heed_wrap(t, kept->x, kept->dims, kept->shape);
-    heed_tensor *y = heed_embed(heed_at(t, "target"), m->token, ids);
+    heed_tensor *y = heed_embed(heed_name_scope(t, "target"), m->token, ids);
     y = heed_position_apply(&m->position, t, y, at);
     y = heed_add(t, y, heed_mha_apply(&m->attn, t, y, &(heed_mha_inputs){.cache = &past}));
     y = heed_add(t, y, heed_mha_apply(&m->cross, t, y, &(heed_mha_inputs){.memory = x}));
@@ -202,15 +203,15 @@ static const heed_model made = {.name = "tiny-made",
 static const heed_option label_options[] = {
     ROW("block", "16"), ROW("vocab", "0"), ROW("classes", "0"), ROW("width", "8"), {0}};
 
-static bool label_init(void *self, heed_store *s, const void *f) {
+static bool label_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     heed_linear_args square = {.in = m->width, .out = m->width};
-    heed_scope(s, "attn");
+    heed_scope_push(s, "attn");
     heed_linear_init(&m->q, s, "q", square);
     heed_linear_init(&m->k, s, "k", square);
     heed_linear_init(&m->v, s, "v", square);
-    heed_unscope(s);
+    heed_scope_pop(s);
     init_head(m, s, LENGTH(f, "classes"));
     return true;
 }
@@ -221,7 +222,7 @@ static heed_tensor *label_logits(const void *self, heed_tape *t, const heed_mode
     heed_tensor *q = heed_linear_apply(&m->q, t, x), *k = heed_linear_apply(&m->k, t, x);
     heed_tensor *v = heed_linear_apply(&m->v, t, x);
     heed_attention_args a = {.heads = 1, .key = m->width, .value = m->width};
-    x = heed_add(t, x, heed_attention(heed_at(t, "attn"), q, k, v, NULL, in->pad, &a));
+    x = heed_add(t, x, heed_attention(heed_name_scope(t, "attn"), q, k, v, NULL, in->pad, &a));
     return heed_linear_apply(&m->head, t, pool(m, t, x));
 }
 
@@ -232,9 +233,9 @@ static heed_tensor *label_loss(void *self, heed_tape *t, const heed_batch *b) {
     return heed_xent(t, label_logits(self, t, &in), labels, NULL);
 }
 
-static bool label_attending(const void *self, int index, heed_attending *out) {
+static bool label_attending(const void *self, int index, heed_attention_info *out) {
     int width = ((const tiny *)self)->width;
-    *out = (heed_attending){
+    *out = (heed_attention_info){
         .path = "attn", .heads = 1, .key = width, .value = width, .beta = 1 / sqrt(width)};
     return index == 0;
 }
@@ -256,7 +257,7 @@ static const heed_model label = {.name = "tiny-label",
 
 static const heed_option dense_options[] = {ROW("width", "8"), {0}};
 
-static bool dense_init(void *self, heed_store *s, const void *f) {
+static bool dense_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     m->width = LENGTH(f, "width");
     heed_linear_init(&m->q, s, "in", (heed_linear_args){.in = 1, .out = m->width});
@@ -309,7 +310,7 @@ static const heed_model dense = {.name = "tiny-dense",
 
 /* ---- masked tokens, in the batches of the kind ---- */
 
-static bool masked_init(void *self, heed_store *s, const void *f) {
+static bool masked_init(void *self, heed_params *s, const void *f) {
     tiny *m = self;
     init_tokens(m, s, f);
     init_attn(&m->attn, s, "attn", m->width, (heed_mha_args){0});
@@ -321,7 +322,7 @@ static heed_tensor *masked_logits(const void *self, heed_tape *t, const heed_mod
     heed_tensor *x = embed(m, t, "token", in->x);
     x = heed_add(t, x, heed_mha_apply(&m->attn, t, x, &(heed_mha_inputs){.pad = in->pad}));
     if (in->masked_positions) x = heed_gather(t, x, in->masked_positions);
-    return heed_affine(heed_at(t, "head"), x, m->token, NULL);
+    return heed_affine(heed_name_scope(t, "head"), x, m->token, NULL);
 }
 
 static heed_tensor *masked_loss(void *self, heed_tape *t, const heed_batch *b) {

@@ -9,11 +9,11 @@
 #include <locale.h>
 
 /* y = x^2 */
-static bool square_infer(heed_node *n) { return heed_out_like(n, 0); }
+static bool square_infer(heed_node *n) { return heed_op_output_like(n, 0); }
 static void square_forward(heed_node *n) {
     for (size_t i = 0; i < n->y->size; i++) n->y->x[i] = n->in[0]->x[i] * n->in[0]->x[i];
     heed_tensor *kept =
-        heed_probed(n, "double") ? heed_keep(n, "double", n->y->dims, n->y->shape) : NULL;
+        heed_probe_get(n, "double") ? heed_op_save(n, "double", n->y->dims, n->y->shape) : NULL;
     for (size_t i = 0; kept && i < kept->size; i++) kept->x[i] = 2 * n->in[0]->x[i];
 }
 static void square_backward(heed_node *n) {
@@ -27,7 +27,7 @@ static const heed_op forward_only[] = {
     {"forward_only", "r", square_infer, square_forward, NULL, NULL, 0}};
 
 /* y = sum of x */
-static bool total_infer(heed_node *n) { return heed_out(n, 0, NULL); }
+static bool total_infer(heed_node *n) { return heed_op_output(n, 0, NULL); }
 static void total_forward(heed_node *n) {
     n->y->x[0] = 0;
     for (size_t i = 0; i < n->in[0]->size; i++) n->y->x[0] += n->in[0]->x[i];
@@ -42,7 +42,7 @@ static const heed_op total[] = {
 /* a view of the second half */
 static bool half_infer(heed_node *n) {
     int size = (int)(n->in[0]->size / 2);
-    return heed_out_view(n, 0, (size_t)size, 1, &size);
+    return heed_op_output_view(n, 0, (size_t)size, 1, &size);
 }
 static const heed_op half[] = {{"half", "r", half_infer, NULL, heed_view_backward, NULL, 0}};
 
@@ -151,14 +151,14 @@ TEST(core_first_error_sticks_and_null_is_accepted) {
     heed_fail(c, HEED_USAGE, "second");
     CHECK(heed_ctx_status(c) == HEED_DATA);
     CHECK_TEXT(heed_ctx_error(c), "first 1");
-    CHECK(!heed_store_new(c));
+    CHECK(!heed_params_new(c));
     CHECK(!heed_tape_new(c));
-    CHECK(!heed_param(NULL, "w", "zero", 1, (int[]){1}));
+    CHECK(!heed_param_new(NULL, "w", "zero", 1, (int[]){1}));
     CHECK(!heed_push(NULL, square, NULL, (heed_tensor *)NULL));
     CHECK(!heed_backward(NULL, NULL));
     heed_tape_begin(NULL, HEED_TRAIN, 0);
     heed_clear(c);
-    CHECK(heed_store_new(c) != NULL);
+    CHECK(heed_params_new(c) != NULL);
     CLOSE(c);
     heed_close(NULL);
     CHECK(heed_ctx_status(NULL) == HEED_FAILED);
@@ -166,27 +166,28 @@ TEST(core_first_error_sticks_and_null_is_accepted) {
 
 TEST(core_store_names_and_patterns) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
-    CHECK_TEXT(heed_scope(s, "block.%d", 3), "block.3");
-    heed_param(s, "w", "one", 2, (int[]){2, 3});
-    heed_scope(s, "inner");
-    heed_tensor *b = heed_param(s, "b", "zero", 1, (int[]){2});
-    heed_unscope(s);
-    heed_state_new(s, "mean", "zero", 1, (int[]){2});
-    heed_unscope(s);
+    heed_params *s = heed_params_new(c);
+    CHECK_TEXT(heed_scope_push(s, "block.%d", 3), "block.3");
+    heed_param_new(s, "w", "one", 2, (int[]){2, 3});
+    heed_scope_push(s, "inner");
+    heed_tensor *b = heed_param_new(s, "b", "zero", 1, (int[]){2});
+    heed_scope_pop(s);
+    heed_buffer_new(s, "mean", "zero", 1, (int[]){2});
+    heed_scope_pop(s);
     CHECK_TEXT(b->name, "block.3.inner.b");
-    CHECK(heed_store_count(s) == 3 && heed_store_params(s) == 8);
-    CHECK(heed_store_find(s, "block.3.w")->decay && !heed_store_find(s, "block.3.inner.b")->decay);
-    CHECK(heed_freeze(s, "block.*.b") == 1 && !heed_store_find(s, "block.3.inner.b")->trained);
+    CHECK(heed_params_count(s) == 3 && heed_params_numel(s) == 8);
+    CHECK(heed_params_find(s, "block.3.w")->decay &&
+          !heed_params_find(s, "block.3.inner.b")->decay);
+    CHECK(heed_freeze(s, "block.*.b") == 1 && !heed_params_find(s, "block.3.inner.b")->trained);
     CHECK(heed_set_lr_scale(s, "*", (heed_real)0.5) == 2); /* state is never trained */
-    CHECK(!heed_param(s, "x", "gauss", 1, (int[]){1}));
+    CHECK(!heed_param_new(s, "x", "gauss", 1, (int[]){1}));
     CHECK_HAS(heed_ctx_error(c), "expected zero, one");
     heed_clear(c);
-    heed_param(s, "x", "zero", 1, (int[]){1});
-    CHECK(!heed_param(s, "x", "zero", 1, (int[]){1}));
+    heed_param_new(s, "x", "zero", 1, (int[]){1});
+    CHECK(!heed_param_new(s, "x", "zero", 1, (int[]){1}));
     CHECK_HAS(heed_ctx_error(c), "x exists already");
     heed_clear(c);
-    CHECK(!heed_param(s, "huge", "zero", 4, (int[]){1 << 30, 1 << 30, 1 << 30, 2}));
+    CHECK(!heed_param_new(s, "huge", "zero", 4, (int[]){1 << 30, 1 << 30, 1 << 30, 2}));
     CHECK_HAS(heed_ctx_error(c), "huge");
     heed_clear(c);
     CLOSE(c);
@@ -203,9 +204,9 @@ TEST(core_initial_values_depend_on_seed_and_name_alone) {
     heed_real first[2] = {0, 0};
     for (int order = 0; order < 2; order++) {
         heed_ctx *c = heed_open(&(heed_options){.seed = 9});
-        heed_store *s = heed_store_new(c);
-        if (order) heed_param(s, "other", "normal:1", 1, (int[]){5});
-        first[order] = heed_param(s, "w", "normal:1", 1, (int[]){5})->x[3];
+        heed_params *s = heed_params_new(c);
+        if (order) heed_param_new(s, "other", "normal:1", 1, (int[]){5});
+        first[order] = heed_param_new(s, "w", "normal:1", 1, (int[]){5})->x[3];
         CLOSE(c);
     }
     CHECK(first[0] == first[1] && first[0] != 0);
@@ -213,9 +214,9 @@ TEST(core_initial_values_depend_on_seed_and_name_alone) {
 
 TEST(core_backward_adds_over_every_use) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){4});
+    heed_tensor *w = heed_param_new(s, "w", "const:3", 1, (int[]){4});
     for (int step = 0; step < 3; step++) {
         heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);
         heed_tensor *y = heed_push(t, square, NULL, w), *z = heed_push(t, half, NULL, y);
@@ -241,16 +242,16 @@ TEST(core_gradients_of_inputs_and_probes_can_be_asked_for) {
     heed_probe(t, "here.*", true);
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_tensor *x = heed_want_grad(t, heed_input(t, (heed_real[]){1, 2}, 1, (int[]){2}));
-    heed_tensor *y = heed_push(heed_at(t, "here"), square, NULL, x);
+    heed_tensor *y = heed_push(heed_name_scope(t, "here"), square, NULL, x);
     heed_backward(t, heed_push(t, total, NULL, y));
     CHECK_CLOSE(x->g[1], 4, 0);
     heed_tensor *kept = heed_probe_find(t, "here.double"), *out = heed_probe_find(t, "here.out");
     CHECK(kept && kept->x[1] == 4 && kept->g && kept->g[0] == 7);
     CHECK(out == y && out->g && out->g[0] == 1);
     CHECK(heed_probe_count(t) == 2);
-    heed_unprobe(t);
+    heed_probe_clear(t);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_push(heed_at(t, "here"), square, NULL, heed_input(t, NULL, 1, (int[]){2}));
+    heed_push(heed_name_scope(t, "here"), square, NULL, heed_input(t, NULL, 1, (int[]){2}));
     CHECK(heed_probe_count(t) == 0);
     CLOSE(c);
 }
@@ -261,7 +262,7 @@ TEST(core_names_reach_the_node_they_were_given_to) {
     heed_tape *t = heed_tape_new(c);
     heed_tape_begin(t, HEED_TRACE, 0);
     heed_tensor *x = heed_want_grad(t, heed_input(t, (heed_real[]){1, 2}, 1, (int[]){2}));
-    heed_tape *outer = heed_at(t, "outer"), *inner = heed_at(t, "inner");
+    heed_tape *outer = heed_name_scope(t, "outer"), *inner = heed_name_scope(t, "inner");
     heed_tensor *plain = heed_push(t, square, NULL, x);
     heed_tensor *within = heed_push(inner, square, NULL, plain);
     heed_tensor *around = heed_push(outer, square, NULL, within);
@@ -270,13 +271,14 @@ TEST(core_names_reach_the_node_they_were_given_to) {
     CHECK_TEXT(within->node->name, "inner");
     CHECK_TEXT(around->node->name, "outer");
     heed_tensor *nested =
-        heed_push(heed_at(t, "a"), square, NULL,
-                  heed_push(heed_at(t, "b"), square, NULL, heed_push(t, square, NULL, x)));
+        heed_push(heed_name_scope(t, "a"), square, NULL,
+                  heed_push(heed_name_scope(t, "b"), square, NULL, heed_push(t, square, NULL, x)));
     CHECK_TEXT(nested->node->name, "a");
     CHECK_TEXT(nested->node->in[0]->node->name, "b");
     CHECK(!nested->node->in[0]->node->in[0]->node->named);
     CHECK(nested->node->tape == t && nested->x[1] == 256);
-    CHECK(heed_backward(heed_at(t, "c"), heed_push(t, total, NULL, again)) && x->g[0] == 16);
+    CHECK(heed_backward(heed_name_scope(t, "c"), heed_push(t, total, NULL, again)) &&
+          x->g[0] == 16);
     CLOSE(c);
 }
 
@@ -284,14 +286,15 @@ TEST(core_names_reach_the_node_they_were_given_to) {
 /* Under HEED_TRACE no parameter wants a gradient, so that the probe begins the recording. */
 TEST(core_probed_outputs_begin_a_traced_recording) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "const:3", 2, (int[]){1, 1});
+    heed_tensor *w = heed_param_new(s, "w", "const:3", 2, (int[]){1, 1});
     heed_probe(t, "first.out", true);
     heed_tape_begin(t, HEED_TRACE, 0);
     heed_tensor *x = heed_input(t, (heed_real[]){2}, 2, (int[]){1, 1});
-    heed_tensor *y = heed_affine(heed_at(t, "first"), x, w, NULL);
-    heed_tensor *z = heed_mean(t, heed_mul(t, y, heed_affine(heed_at(t, "second"), y, w, NULL)));
+    heed_tensor *y = heed_affine(heed_name_scope(t, "first"), x, w, NULL);
+    heed_tensor *z =
+        heed_mean(t, heed_mul(t, y, heed_affine(heed_name_scope(t, "second"), y, w, NULL)));
     CHECK(heed_probe_find(t, "first.out") == y);
     CHECK(heed_backward(t, z)); /* z = 3 y^2 at y = 6 */
     CHECK(y->g && y->g[0] == 36);
@@ -301,13 +304,13 @@ TEST(core_probed_outputs_begin_a_traced_recording) {
 
 TEST(core_recorded_ops_can_be_read) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "one", 2, (int[]){3, 2});
+    heed_tensor *w = heed_param_new(s, "w", "one", 2, (int[]){3, 2});
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_tensor *x = heed_input(t, NULL, 2, (int[]){4, 2});
     heed_tensor *constant = heed_scale(t, x, 2, 0);
-    heed_tensor *y = heed_affine(heed_at(t, "layer"), constant, w, NULL);
+    heed_tensor *y = heed_affine(heed_name_scope(t, "layer"), constant, w, NULL);
     heed_tensor *loss = heed_mean(t, y);
     CHECK(heed__tape_used(t).nodes == 2); /* the scaling wants no gradient */
     heed_recorded first = heed__recorded_at(t, 0), last = heed__recorded_at(t, 1);
@@ -326,9 +329,9 @@ TEST(core_recorded_ops_can_be_read) {
 TEST(core_gradients_of_computed_values_can_be_asked_for) {
     messages m = {0};
     heed_ctx *c = heed_open(&(heed_options){.log = keep_message, .user = &m});
-    heed_store *s = heed_store_new(c);
-    heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){2});
-    heed_param(s, "unused", "one", 1, (int[]){2});
+    heed_params *s = heed_params_new(c);
+    heed_tensor *w = heed_param_new(s, "w", "one", 1, (int[]){2});
+    heed_param_new(s, "unused", "one", 1, (int[]){2});
     heed_tape *t = heed_tape_new(c);
     for (heed_mode mode = HEED_TRAIN; mode <= HEED_TRACE; mode++) {
         heed_tape_begin(t, mode, 0);
@@ -347,8 +350,8 @@ TEST(core_gradients_of_computed_values_can_be_asked_for) {
 /* Somebody who looks at gradients between two updates leaves the next one as it was. */
 TEST(core_traced_gradients_leave_parameters_alone) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
-    heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){2});
+    heed_params *s = heed_params_new(c);
+    heed_tensor *w = heed_param_new(s, "w", "const:3", 1, (int[]){2});
     heed_tape *t = heed_tape_new(c);
     for (int trained = 0; trained < 2; trained++) {
         heed_tape_begin(t, HEED_TRACE, 0);
@@ -401,10 +404,10 @@ TEST(core_initial_values_know_points_in_any_locale) {
     char text[40];
     if (!speak_german()) puts("no locale with a decimal comma: the test shows nothing");
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_store *s = heed_store_new(c);
-    const heed_tensor *a = heed_param(s, "a", "const:0.25", 1, (int[]){2});
+    heed_params *s = heed_params_new(c);
+    const heed_tensor *a = heed_param_new(s, "a", "const:0.25", 1, (int[]){2});
     snprintf(text, sizeof text, "const:%g", 0.25);
-    const heed_tensor *b = heed_param(s, "b", text, 1, (int[]){2});
+    const heed_tensor *b = heed_param_new(s, "b", text, 1, (int[]){2});
     CHECK(a && a->x[0] == (heed_real)0.25 && b && b->x[0] == (heed_real)0.25);
     CHECK_TEXT(heed__number_text(text, 0.125, 0), "0.125");
     CHECK_TEXT(heed__number_text(text, 1.0 / 3, 4), "0.3333");
@@ -436,8 +439,8 @@ static void infer_often(void *data) {
 
 TEST(core_one_context_serves_many_threads) {
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
-    heed_store *s = heed_store_new(c);
-    const heed_tensor *w = heed_param(s, "w", "const:3", 1, (int[]){2});
+    heed_params *s = heed_params_new(c);
+    const heed_tensor *w = heed_param_new(s, "w", "const:3", 1, (int[]){2});
     heed__thread *thread[THREADS];
     worker work[THREADS];
     int right = 0, first = -1;
@@ -455,14 +458,14 @@ TEST(core_one_context_serves_many_threads) {
 
 TEST(core_missing_backward_is_refused_when_recorded) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){2});
+    heed_tensor *w = heed_param_new(s, "w", "one", 1, (int[]){2});
     heed_tape_begin(t, HEED_EVAL, 0);
     CHECK(heed_push(t, forward_only, NULL, w) != NULL);
     heed_tape_begin(t, HEED_TRAIN, 0);
     CHECK(heed_push(t, forward_only, NULL, heed_input(t, NULL, 1, (int[]){2})) != NULL);
-    CHECK(!heed_push(heed_at(t, "encoder.0"), forward_only, NULL, w));
+    CHECK(!heed_push(heed_name_scope(t, "encoder.0"), forward_only, NULL, w));
     CHECK_HAS(heed_ctx_error(c), "forward_only at encoder.0: no backward");
     heed_clear(c);
     CLOSE(c);
@@ -471,10 +474,10 @@ TEST(core_missing_backward_is_refused_when_recorded) {
 TEST(core_parameter_without_gradient_is_reported_once) {
     messages m = {0};
     heed_ctx *c = heed_open(&(heed_options){.log = keep_message, .user = &m});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "used", "one", 1, (int[]){2});
-    heed_param(s, "forgotten", "one", 1, (int[]){2});
+    heed_tensor *w = heed_param_new(s, "used", "one", 1, (int[]){2});
+    heed_param_new(s, "forgotten", "one", 1, (int[]){2});
     for (int step = 0; step < 3; step++) {
         heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);
         heed_backward(t, heed_push(t, total, NULL, w));
@@ -487,9 +490,9 @@ TEST(core_parameter_without_gradient_is_reported_once) {
 
 TEST(core_arena_stops_growing) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "one", 2, (int[]){300, 100});
+    heed_tensor *w = heed_param_new(s, "w", "one", 2, (int[]){300, 100});
     size_t reserved[5];
     for (int step = 0; step < 5; step++) {
         heed_tape_begin(t, HEED_TRAIN, (uint64_t)step);

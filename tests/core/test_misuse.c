@@ -8,13 +8,13 @@
 
 TEST(misuse_tensor_of_an_earlier_step) {
     lab l = lab_open(HEED_TRAIN);
-    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(2, 2));
+    heed_tensor *w = heed_param_new(l.s, "w", "one", 2, SHAPE(2, 2));
     heed_tensor *x = normal(l.t, "x", 2, SHAPE(2, 2));
-    heed_tensor *state = heed_matmul(heed_at(l.t, "cell"), x, w);
+    heed_tensor *state = heed_matmul(heed_name_scope(l.t, "cell"), x, w);
     heed_tensor *loss = heed_mean(l.t, state);
     CHECK(heed_backward(l.t, loss));
     heed_tape_begin(l.t, HEED_TRAIN, 1);
-    CHECK_FAILS(l.c, heed_matmul(heed_at(l.t, "next"), state, w), HEED_USAGE,
+    CHECK_FAILS(l.c, heed_matmul(heed_name_scope(l.t, "next"), state, w), HEED_USAGE,
                 "matmul at next: matmul at cell (2,2) is of an earlier step");
     CHECK_FAILS(l.c, heed_add(l.t, w, x), HEED_USAGE, "add: an input (2,2) is of an earlier step");
     CHECK_FAILS(l.c, heed_backward(l.t, loss), HEED_USAGE, "backward: mean () is of an earlier");
@@ -26,7 +26,7 @@ TEST(misuse_tensor_of_an_earlier_step) {
     CLOSE(l.c);
 }
 
-static bool same_shape(heed_node *n) { return heed_out_like(n, 1); }
+static bool same_shape(heed_node *n) { return heed_op_output_like(n, 1); }
 
 TEST(misuse_number_of_inputs) {
     static const heed_op two = {.name = "two", .inputs = "rr", .infer = same_shape};
@@ -49,10 +49,10 @@ TEST(misuse_values_out_of_range) {
 
 TEST(misuse_tensor_of_another_tape) {
     lab l = lab_open(HEED_TRAIN);
-    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(2, 2));
+    heed_tensor *w = heed_param_new(l.s, "w", "one", 2, SHAPE(2, 2));
     heed_tape *other = heed_tape_new(l.c);
     heed_tape_begin(other, HEED_TRAIN, 0);
-    heed_tensor *hidden = heed_relu(heed_at(other, "encoder"), w);
+    heed_tensor *hidden = heed_relu(heed_name_scope(other, "encoder"), w);
     CHECK_FAILS(l.c, heed_mean(l.t, hidden), HEED_USAGE,
                 "relu at encoder (2,2) is of another tape");
     CHECK_FAILS(l.c, heed_backward(l.t, heed_mean(other, hidden)), HEED_USAGE, "another tape");
@@ -62,13 +62,13 @@ TEST(misuse_tensor_of_another_tape) {
 
 TEST(misuse_null_is_an_error_with_a_reason) {
     lab l = lab_open(HEED_TRAIN);
-    heed_tensor *w = heed_param(l.s, "w", "one", 2, SHAPE(3, 3));
+    heed_tensor *w = heed_param_new(l.s, "w", "one", 2, SHAPE(3, 3));
     heed_linear layer;
     static const heed_op *none;
     CHECK_FAILS(l.c, heed_input(l.t, w->x, 2, NULL), HEED_USAGE, "shape is wrong");
-    CHECK_FAILS(l.c, heed_param(l.s, NULL, "zero", 1, SHAPE(1)), HEED_USAGE, "found NULL");
-    CHECK_FAILS(l.c, heed_param(l.s, "v", NULL, 1, SHAPE(1)), HEED_USAGE, "parameter v");
-    CHECK_FAILS(l.c, heed_scope(l.s, NULL), HEED_USAGE, "found NULL");
+    CHECK_FAILS(l.c, heed_param_new(l.s, NULL, "zero", 1, SHAPE(1)), HEED_USAGE, "found NULL");
+    CHECK_FAILS(l.c, heed_param_new(l.s, "v", NULL, 1, SHAPE(1)), HEED_USAGE, "parameter v");
+    CHECK_FAILS(l.c, heed_scope_push(l.s, NULL), HEED_USAGE, "found NULL");
     CHECK_FAILS(l.c, heed_permute(l.t, w, NULL), HEED_USAGE, "permute");
     CHECK_FAILS(l.c, heed_push(l.t, none, NULL, w), HEED_USAGE, "expected an op");
     CHECK_FAILS(l.c, heed_concat(l.t, 0, 2, NULL), HEED_USAGE, "its inputs");

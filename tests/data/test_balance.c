@@ -12,7 +12,7 @@ static bool close_to(double a, double b) { return fabs(a - b) < 2e-6 * fmax(1, f
 
 enum { RARE = 4, COMMON = 12 };
 
-static heed_pairs *open_texts(heed_ctx *c, heed_pair_kind kind, const char *rare,
+static heed_pairs *open_texts(heed_ctx *c, heed_target_kind kind, const char *rare,
                               const char *common) {
     heed_text text = {.c = c}, all = {.c = c};
     for (int i = 0; i < RARE + COMMON; i++)
@@ -29,7 +29,7 @@ static heed_pairs *open_texts(heed_ctx *c, heed_pair_kind kind, const char *rare
 }
 
 TEST_IN(balanced_texts_have_weights_of_mean_1, heed_open(NULL)) {
-    heed_pairs *k = open_texts(c, HEED_CLASSES, "no\tthat was bad", "yes\tgood");
+    heed_pairs *k = open_texts(c, HEED_TARGET_CLASSES, "no\tthat was bad", "yes\tgood");
     heed_batch b, half[2];
     CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
     CHECK(heed_pairs_count(k, 0) == RARE && heed_pairs_count(k, 1) == COMMON);
@@ -49,7 +49,7 @@ TEST_IN(balanced_texts_have_weights_of_mean_1, heed_open(NULL)) {
 }
 
 TEST_IN(balanced_tags_count_words, heed_open(NULL)) {
-    heed_pairs *k = open_texts(c, HEED_TAGS, "the cat ran\tO N O", "it ran off\tO O O");
+    heed_pairs *k = open_texts(c, HEED_TARGET_TAGS, "the cat ran\tO N O", "it ran off\tO O O");
     CHECK(heed_pairs_count(k, 0) == RARE && heed_pairs_count(k, 1) == 2 * RARE + 3 * COMMON);
     const heed_real *w = heed_pairs_balance(k);
     CHECK(w && close_to((double)w[0] * RARE, (double)w[1] * (2 * RARE + 3 * COMMON)));
@@ -82,7 +82,7 @@ TEST_IN(balanced_pictures_have_weights_of_mean_1, heed_open(NULL)) {
 TEST(balance_needs_labels) {
     heed_ctx *c = heed_open(NULL);
     heed_pairs *k = heed_pairs_open(c, text_file("a.tsv", "no\tbad\nyes\tgood\n"),
-                                    &(heed_pairs_args){.kind = HEED_CLASSES, .block = 8});
+                                    &(heed_pairs_args){.kind = HEED_TARGET_CLASSES, .block = 8});
     CHECK(heed_pairs_count(k, 0) == 0 && !heed_pairs_balance(k));
     CHECK_HAS(heed_ctx_error(c), "pairs cannot be balanced");
     CHECK(!heed_pairs_balance(NULL) && !heed_images_balance(NULL));
@@ -102,10 +102,10 @@ static double loss_of(const built *b, heed_batch *batch) {
 }
 
 static void set_head(const built *b, const double *bias, int n) {
-    heed_tensor *w = heed_store_find(b->s, "head.weight")->tensor;
+    heed_tensor *w = heed_params_find(b->s, "head.weight")->tensor;
     memset(w->x, 0, w->size * sizeof *w->x);
     for (int i = 0; i < n; i++)
-        heed_store_find(b->s, "head.bias")->tensor->x[i] = (heed_real)bias[i];
+        heed_params_find(b->s, "head.bias")->tensor->x[i] = (heed_real)bias[i];
 }
 
 /* torch.nn.functional.cross_entropy(tensor([[0, 0.7]] * 4), tensor([1, 0, 0, 0]),

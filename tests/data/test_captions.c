@@ -27,7 +27,7 @@ static const heed_images_args plain = {.mean = {0, 0, 0}, .deviation = {1, 1, 1}
 static heed_captions *open_lines(heed_ctx *c, const char *lines, const char *val, double split,
                                  const heed_images_args *a) {
     heed_text text = {.c = c};
-    heed_pairs_args args = {.kind = HEED_CAPTIONS,
+    heed_pairs_args args = {.kind = HEED_TARGET_CAPTIONS,
                             .block = 6,
                             .val_split = split,
                             .val_path = val ? text_file("v.tsv", val) : NULL};
@@ -111,10 +111,11 @@ TEST(captions_have_parts) {
         size_t pairs, val_pairs;
     } cases[] = {{"", 2, 1}, {"image,comment", 4, 4}, {"3,2,split", 2, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs *pairs = heed_pairs_open(
-            c, text_file("a.tsv", lines),
-            &(heed_pairs_args){
-                .kind = HEED_CAPTIONS, .block = 6, .columns = cases[i].columns, .test = true});
+        heed_pairs *pairs = heed_pairs_open(c, text_file("a.tsv", lines),
+                                            &(heed_pairs_args){.kind = HEED_TARGET_CAPTIONS,
+                                                               .block = 6,
+                                                               .columns = cases[i].columns,
+                                                               .test = true});
         const heed_pairs_info *p = heed_pairs_about(pairs);
         heed_pair one;
         CHECK(p && p->pairs == cases[i].pairs && p->val_pairs == cases[i].val_pairs);
@@ -209,7 +210,7 @@ TEST_IN(captions_refuse_wrong_lines, heed_open(NULL)) {
     CHECK_FAILS(c, open_lines(c, "0.png a\n", NULL, 0, NULL), HEED_DATA, "file TAB caption");
     CHECK_FAILS(c, open_lines(c, "0.png\t\xff\n", NULL, 0, NULL), HEED_DATA, "a.tsv");
     CHECK_FAILS(c, open_lines(c, "file\tcaption\n", NULL, 0, NULL), HEED_DATA, "no rows");
-    heed_pairs_args args = {.kind = HEED_CAPTIONS, .block = 6};
+    heed_pairs_args args = {.kind = HEED_TARGET_CAPTIONS, .block = 6};
     CHECK(heed_pairs_open(c, text_file("a.csv", "id,text,label\n1,a,b\n"), &args) == NULL);
     CHECK_HAS(heed_ctx_error(c), "names image and caption, found id, text, label");
     heed_clear(c);

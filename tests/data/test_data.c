@@ -369,5 +369,5 @@ TEST(corpus_refuses_the_wrong_batch) {
     heed_close(w.c);
     CHECK(!heed_corpus_open(NULL, "x", NULL, a) && !heed_gpt_batch(NULL, (heed_batch_at){0}, &b));
     CHECK(heed_corpus_eval_batches(NULL, 1) == 0 && heed_corpus_about(NULL).tokens == 0);
-    heed_corpus_free(NULL);
+    heed_corpus_close(NULL);
 }

@@ -59,23 +59,23 @@ TEST_IN(pairs_read_tsv, open_ctx()) {
 
 TEST(pairs_headers) {
     static const struct {
-        heed_pair_kind kind;
+        heed_target_kind kind;
         const char *text, *first;
         bool header;
     } cases[] = {
-        {HEED_TRANSLATION, "src\ttgt\na\tb\n", "2 a|b", true},
-        {HEED_TRANSLATION, "\nSource\t Target \tnote\na\tb\tc\n", "3 a|b", true},
-        {HEED_TRANSLATION, "eng\tfra\na\tb\n", "2 a|b", true},
-        {HEED_TRANSLATION, "English\tFrench\na\tb\n", "2 a|b", true},
-        {HEED_TRANSLATION, "tgt\tsrc\na\tb\n", "2 b|a", true},
-        {HEED_TRANSLATION, "id\tsrc\ttgt\n7\ta\tb\n", "2 a|b", true},
-        {HEED_TRANSLATION, "english\tanglais\na\tb\n", "1 english|anglais", false},
-        {HEED_TRANSLATION, "source\tb\na\tb\n", "1 source|b", false},
-        {HEED_TRANSLATION, "a\tb\nsrc\ttgt\n", "1 a|b", false},
-        {HEED_CLASSES, "label\ttext\na\tb\n", "2 b|a", true},
-        {HEED_CLASSES, "text\tlabel\na\tb\n", "2 a|b", true},
-        {HEED_CLASSES, "a\tb\n", "1 b|a", false},
-        {HEED_TAGS, "tokens\ttags\na\tb\n", "2 a|b", true},
+        {HEED_TARGET_TEXT, "src\ttgt\na\tb\n", "2 a|b", true},
+        {HEED_TARGET_TEXT, "\nSource\t Target \tnote\na\tb\tc\n", "3 a|b", true},
+        {HEED_TARGET_TEXT, "eng\tfra\na\tb\n", "2 a|b", true},
+        {HEED_TARGET_TEXT, "English\tFrench\na\tb\n", "2 a|b", true},
+        {HEED_TARGET_TEXT, "tgt\tsrc\na\tb\n", "2 b|a", true},
+        {HEED_TARGET_TEXT, "id\tsrc\ttgt\n7\ta\tb\n", "2 a|b", true},
+        {HEED_TARGET_TEXT, "english\tanglais\na\tb\n", "1 english|anglais", false},
+        {HEED_TARGET_TEXT, "source\tb\na\tb\n", "1 source|b", false},
+        {HEED_TARGET_TEXT, "a\tb\nsrc\ttgt\n", "1 a|b", false},
+        {HEED_TARGET_CLASSES, "label\ttext\na\tb\n", "2 b|a", true},
+        {HEED_TARGET_CLASSES, "text\tlabel\na\tb\n", "2 a|b", true},
+        {HEED_TARGET_CLASSES, "a\tb\n", "1 b|a", false},
+        {HEED_TARGET_TAGS, "tokens\ttags\na\tb\n", "2 a|b", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_ctx *c = open_ctx();
@@ -97,14 +97,14 @@ TEST_IN(pairs_read_jsonl, open_ctx()) {
     CHECK(k && heed_pairs_about(k)->extra_columns == 1 && heed_pairs_about(k)->blank == 1);
     k = open_text(c, "b.JSON",
                   "{\"label\": 10, \"text\": \"ten\"}\n{\"text\":\"nine\",\"label\":\"9\"}\n",
-                  (heed_pairs_args){.kind = HEED_CLASSES});
+                  (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     CHECK_TEXT(shown(k, false, 0), "1 ten|10");
     CHECK(k && heed_pairs_about(k)->classes == 2);
     CHECK_TEXT(k ? heed_pairs_about(k)->labels[0] : NULL, "9");
     k = open_text(
         c, "c.jsonl",
         "{\"tokens\":[\"a\",\"bc\"],\"tags\":[\"X\",\"Y\"]}\n{\"tokens\":\"d\",\"tags\":\"X\"}\n",
-        (heed_pairs_args){.kind = HEED_TAGS});
+        (heed_pairs_args){.kind = HEED_TARGET_TAGS});
     CHECK_TEXT(shown(k, false, 0), "1 a bc|X Y");
     CHECK_TEXT(shown(k, false, 1), "2 d|X");
 }
@@ -114,21 +114,21 @@ TEST_IN(pairs_read_csv, open_ctx()) {
         open_text(c, "a.csv",
                   "\xEF\xBB\xBFid,Review,Sentiment\r\n1,\"good, \"\"very\"\" good\",pos\r\n"
                   "\r\n2,\"two\nlines\",neg\r\n3, plain ,pos",
-                  (heed_pairs_args){.kind = HEED_CLASSES});
+                  (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->pairs == 3 && f->header && f->extra_columns == 3 && f->classes == 2);
     CHECK_TEXT(shown(k, false, 0), "2 good, \"very\" good|pos");
     CHECK_TEXT(shown(k, false, 1), "4 two lines|neg");
     CHECK_TEXT(shown(k, false, 2), "6 plain|pos");
     heed_pairs_close(k);
-    k = open_text(c, "b.CSV", "en,fr\ngo,va\n", (heed_pairs_args){.kind = HEED_TRANSLATION});
+    k = open_text(c, "b.CSV", "en,fr\ngo,va\n", (heed_pairs_args){.kind = HEED_TARGET_TEXT});
     CHECK_TEXT(shown(k, false, 0), "2 go|va");
     heed_pairs_close(k);
     char *text = malloc(9000);
     strcpy(text, "text,label\n\""); /* a field may be long */
     memset(text + 12, 'x', 8000);
     strcpy(text + 8012, "\",a\ny,b\n");
-    k = open_text(c, "c.csv", text, (heed_pairs_args){.kind = HEED_CLASSES});
+    k = open_text(c, "c.csv", text, (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     heed_pair pair;
     CHECK(heed_pairs_get(k, false, 0, &pair) && pair.source_n == 8000);
     free(text);
@@ -150,7 +150,7 @@ TEST_IN(pairs_columns_are_chosen, open_ctx()) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_text(c, cases[i].name, cases[i].text,
-                      (heed_pairs_args){.kind = HEED_CLASSES, .columns = cases[i].columns});
+                      (heed_pairs_args){.kind = HEED_TARGET_CLASSES, .columns = cases[i].columns});
         CHECK_TEXT(shown(k, false, 0), cases[i].first);
         CHECK(heed_pairs_about(k) && heed_pairs_about(k)->pairs == 2);
         heed_pairs_close(k);
@@ -183,7 +183,7 @@ TEST_IN(pairs_refuse_csv, open_ctx()) {
         {"a\xFF,b\n", NULL, "a.csv"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs_args a = {.kind = HEED_CLASSES, .columns = cases[i].columns};
+        heed_pairs_args a = {.kind = HEED_TARGET_CLASSES, .columns = cases[i].columns};
         CHECK(open_text(c, "a.csv", cases[i].text, a) == NULL);
         CHECK_HAS(heed_ctx_error(c), cases[i].why);
         heed_clear(c);
@@ -193,11 +193,11 @@ TEST_IN(pairs_refuse_csv, open_ctx()) {
 TEST_IN(pairs_refuse, open_ctx()) {
     static const struct {
         const char *name, *text, *why;
-        heed_pair_kind kind;
+        heed_target_kind kind;
     } cases[] = {
         {"a.tsv", "a\tb\n\nno tab\n", "a.tsv:3: expected 2 fields", 0},
         {"a.tsv", "a\t\n\tb\n", "a.tsv: expected lines of source TAB target, found none", 0},
-        {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_CLASSES},
+        {"a.tsv", "x\n", "a.tsv:1: expected label TAB text", HEED_TARGET_CLASSES},
         {"a.tsv", "id\tsrc\ttgt\n1\ta\n", "a.tsv:2: expected 3 fields", 0},
         {"a.tsv", "\n\n", "a.tsv: expected lines of source TAB target, found none", 0},
         {"a.tsv", "src\ttgt\n", "found only the line of these names", 0},
@@ -206,35 +206,36 @@ TEST_IN(pairs_refuse, open_ctx()) {
         {"a.tsv", "the cat\tD N\ngo on\tV\n",
          "a.tsv:2: expected a label for each of the 2 words, "
          "found 1 labels",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":\"b\"}\n{\"src\":\"a\"}\n",
          "a.jsonl:2: expected an object with the keys source and target, found src", 0},
         {"a.jsonl", "{\"src\":\"a\",\"tgt\":1.5}\n", "a.jsonl:1: expected an object", 0},
         {"a.jsonl", "{\"text\":\"a\",\"label\":0.5}\n",
-         "found a number with a fraction; hint: write it as text", HEED_CLASSES},
+         "found a number with a fraction; hint: write it as text", HEED_TARGET_CLASSES},
         {"a.jsonl", "{\"text\":\"a\",\"label\":true}\n", "found true; hint: write it as text",
-         HEED_CLASSES},
-        {"a.csv", "text,label\n", "no rows: ", HEED_CLASSES},
+         HEED_TARGET_CLASSES},
+        {"a.csv", "text,label\n", "no rows: ", HEED_TARGET_CLASSES},
         {"a.csv", "tokens,tags\n\"['a', 'b']\",X Y\n", "expected words separated by spaces",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"src\":\"a\",\"src\":\"b\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
         {"a.jsonl", "[1]\n", "a.jsonl:1: expected a JSON object a line, found a list", 0},
         {"a.jsonl", "{\"src\":\n", "a.jsonl:1: expected a JSON object", 0},
         {"a.jsonl", "{\"src\":\"a\\u0000\",\"tgt\":\"c\"}\n", "a.jsonl:1: ", 0},
         {"a.jsonl", "{\"tokens\":[\"New York\",\"\"],\"tags\":[\"B-LOC\",\"O\"]}\n",
-         "a.jsonl:1: expected one word as item 1 of \"tokens\", found \"New York\"", HEED_TAGS},
+         "a.jsonl:1: expected one word as item 1 of \"tokens\", found \"New York\"",
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a b\"],\"tags\":[\"X\",\"Y\"]}\n", "item 1 of \"tokens\"",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"X\",\"Y Z\"]}\n", "item 2 of \"tags\"",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a\",\"\"],\"tags\":[\"X\",\"\"]}\n", "item 2 of \"tokens\"",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a\\tb\"],\"tags\":[\"X\"]}\n", "item 1 of \"tokens\"",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.jsonl", "{\"tokens\":[\"a\",\"b\"],\"tags\":[\"X\",null]}\n",
-         "item 2 of \"tags\", found null", HEED_TAGS},
+         "item 2 of \"tags\", found null", HEED_TARGET_TAGS},
         {"a.jsonl", "{\"words\":[\"a\"],\"ner\":[\"X\"]}\n",
-         "an object with the keys tokens and tags", HEED_TAGS},
+         "an object with the keys tokens and tags", HEED_TARGET_TAGS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(
@@ -283,14 +284,14 @@ TEST_IN(pairs_read_conll, open_ctx()) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
             open_text(c, cases[i].name, cases[i].text,
-                      (heed_pairs_args){.kind = HEED_TAGS, .columns = cases[i].columns});
+                      (heed_pairs_args){.kind = HEED_TARGET_TAGS, .columns = cases[i].columns});
         CHECK_TEXT(shown(k, false, 1), cases[i].second);
         CHECK(k && heed_pairs_about(k)->pairs == cases[i].pairs);
         heed_pairs_close(k);
     }
-    CHECK_FAILS(c, open_text(c, "a.conll", "a X\nb\n", (heed_pairs_args){.kind = HEED_TAGS}),
+    CHECK_FAILS(c, open_text(c, "a.conll", "a X\nb\n", (heed_pairs_args){.kind = HEED_TARGET_TAGS}),
                 HEED_DATA, "a.conll:2: expected 2 columns in every line, found 1");
-    heed_pairs_args wrong = {.kind = HEED_TAGS, .columns = "1,7"};
+    heed_pairs_args wrong = {.kind = HEED_TARGET_TAGS, .columns = "1,7"};
     CHECK_FAILS(c, open_text(c, "a.conll", "a B C X\n", wrong), HEED_USAGE,
                 "a CoNLL file of 4 columns: expected the numbers or names of word and label, two "
                 "columns; hint: `columns = 1,4`");
@@ -314,13 +315,13 @@ TEST_IN(pairs_altered_targets, open_ctx()) {
 
 TEST_IN(pairs_labels, open_ctx()) {
     const char *text = "b\tone\nB\ttwo\n\xC3\xA9\tthree\na\tfour\nb\tfive\n";
-    heed_pairs *k = open_text(c, "a.tsv", text, (heed_pairs_args){.kind = HEED_CLASSES});
+    heed_pairs *k = open_text(c, "a.tsv", text, (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
     const char *const sorted[] = {"B", "a", "b", "\xC3\xA9"};
     CHECK(f && f->classes == 4);
     for (int i = 0; f && i < 4; i++) CHECK_TEXT(f->labels[i], sorted[i]);
     const char *const own[] = {"b", "\xC3\xA9", "unused", "a", "B"};
-    heed_pairs_args a = {.kind = HEED_CLASSES, .labels = own, .label_count = 5};
+    heed_pairs_args a = {.kind = HEED_TARGET_CLASSES, .labels = own, .label_count = 5};
     heed_pairs *same = encoded(c, open_text(c, "a.tsv", text, a), "char");
     heed_batch b;
     CHECK(heed_pair_batch(same, (heed_batch_at){.val = true, .rows = 5}, &b));
@@ -347,7 +348,7 @@ TEST_IN(pairs_labels_that_are_numbers_have_their_order, open_ctx()) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
-            open_text(c, "a.tsv", cases[i].text, (heed_pairs_args){.kind = HEED_CLASSES});
+            open_text(c, "a.tsv", cases[i].text, (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
         for (int j = 0; j < 5 && cases[i].order[j]; j++)
             CHECK_TEXT(k ? heed_pairs_about(k)->labels[j] : NULL, cases[i].order[j]);
         heed_pairs_close(k);
@@ -474,7 +475,7 @@ TEST_IN(pairs_read_special_tokens_as_text, open_ctx()) {
 
 TEST_IN(pairs_tags_rows, open_ctx()) {
     heed_pairs *k = open_text(c, "a.tsv", "I'm here\tP A\nhere\tA\n",
-                              (heed_pairs_args){.kind = HEED_TAGS, .block = 4});
+                              (heed_pairs_args){.kind = HEED_TARGET_TAGS, .block = 4});
     heed_tokenizer *t = tokenizer_of(c, k, 0, "word");
     CHECK(heed_pairs_encode(k, t, NULL));
     heed_batch b;
@@ -491,7 +492,7 @@ TEST_IN(pairs_tags_rows, open_ctx()) {
 /* A control character is dropped by the word tokenizer; its label keeps a place. */
 TEST_IN(pairs_tags_of_nothing, open_ctx()) {
     heed_pairs *k =
-        open_text(c, "a.tsv", "a \x01 b\tX Y Z\n", (heed_pairs_args){.kind = HEED_TAGS});
+        open_text(c, "a.tsv", "a \x01 b\tX Y Z\n", (heed_pairs_args){.kind = HEED_TARGET_TAGS});
     heed_tokenizer *t = tokenizer_of(c, k, 0, "word");
     heed_batch b;
     CHECK(heed_pairs_encode(k, t, NULL) &&
@@ -523,7 +524,7 @@ TEST_IN(pairs_longer_than_the_block, open_ctx()) {
 /* The beginning of a text still has its label: it trains. */
 TEST_IN(pairs_long_texts_are_cut, open_ctx()) {
     heed_pairs_args a = {
-        .kind = HEED_CLASSES, .block = 3, .val_path = text_file("val.tsv", "X\tab\n")};
+        .kind = HEED_TARGET_CLASSES, .block = 3, .val_path = text_file("val.tsv", "X\tab\n")};
     heed_pairs *k = encoded(c, open_text(c, "a.tsv", "X\tabab\nY\tb\n", a), "char");
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->pairs == 2 && f->cut.texts == 1 && f->left_out == 0 && f->longest == 5);
@@ -544,7 +545,7 @@ TEST_IN(pairs_texts_that_are_cut_keep_what_truncate_says, open_ctx()) {
         {"head+tail", "[CLS] a b h [SEP]", true, {-100, 0, 1, 7, -100}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs_args a = {.kind = HEED_TAGS,
+        heed_pairs_args a = {.kind = HEED_TARGET_TAGS,
                              .block = 5,
                              .bracket = cases[i].bracket,
                              .truncate = cases[i].truncate};
@@ -570,7 +571,7 @@ TEST_IN(pairs_block_is_chosen_by_the_lengths, open_ctx()) {
         heed_text_add(&text, "X\ta\nY\t");
         for (int j = 0; j < words[i]; j++) heed_text_add(&text, "b ");
         heed_pairs *k = heed_pairs_open(c, text_file("a.tsv", text.s),
-                                        &(heed_pairs_args){.kind = HEED_CLASSES});
+                                        &(heed_pairs_args){.kind = HEED_TARGET_CLASSES});
         const heed_pairs_info *f = heed_pairs_about(encoded(c, k, "word"));
         CHECK(f && f->block == blocks[i] && f->longest == words[i] + 1);
         CHECK(f && f->cut.unread == (words[i] > 511 ? (size_t)words[i] - 511 : 0));

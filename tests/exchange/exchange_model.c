@@ -42,7 +42,7 @@ static heed_tensor *pixels_of(heed_tape *t, const heed_safetensors *f) {
 static void compare(heed_run *r, const char *name, double *logits, double *attention) {
     char path[128], probe[64];
     double largest;
-    heed_attending at;
+    heed_attention_info at;
     snprintf(path, sizeof path, EXCHANGE_GOLDEN "%s/expected.safetensors", name);
     heed_safetensors *f = heed_safetensors_open(r->c, path);
     heed_tape *t = r->tape;

@@ -22,10 +22,10 @@ TEST(exchange_imports_compute_what_transformers_does) {
     }
 }
 
-static bool same_bits(const heed_store *a, const heed_store *b) {
-    bool same = heed_store_count(a) == heed_store_count(b);
-    for (int i = 0; same && i < heed_store_count(a); i++) {
-        const heed_entry *x = heed_store_at(a, i), *y = heed_store_find(b, x->name);
+static bool same_bits(const heed_params *a, const heed_params *b) {
+    bool same = heed_params_count(a) == heed_params_count(b);
+    for (int i = 0; same && i < heed_params_count(a); i++) {
+        const heed_param *x = heed_params_at(a, i), *y = heed_params_find(b, x->name);
         same = y && heed_same_shape(x->tensor, y->tensor) &&
                memcmp(x->tensor->x, y->tensor->x, x->tensor->size * sizeof(heed_real)) == 0;
     }
@@ -76,12 +76,12 @@ static double vector_apart(heed_run *r, const char *name) {
 
 TEST_IN(exchange_vectors_are_those_of_sentence_transformers, heed_open(NULL)) {
     heed_run *r = heed_import(c, EXCHANGE_GOLDEN "bert-encoder", heed_models);
-    CHECK(r && !heed_store_find(r->store, "head.bias"));
+    CHECK(r && !heed_params_find(r->store, "head.bias"));
     CHECK_CLOSE(vector_apart(r, "mean"), 0, 2e-6);
     CHECK(heed_export(r, in_folder("out"), false));
     heed_run *again = heed_import(c, in_folder("out"), heed_models);
     CHECK_CLOSE(vector_apart(again, "mean"), 0, 2e-6);
-    CHECK(heed_store_find(again->store, "pooler.weight")); /* kept, as the class has it */
+    CHECK(heed_params_find(again->store, "pooler.weight")); /* kept, as the class has it */
     CHECK(!heed_text_vector(r, "", 0));
     heed_clear(c);
 }

@@ -56,7 +56,7 @@ TEST_IN(exchange_keeps_the_rows_of_a_padded_vocabulary, heed_open(NULL)) {
     CHECK(r && heed_config_int(r->config, "vocab-rows") == 29);
     CHECK(heed_run_save(r, in_folder("run"), false));
     heed_run *saved = heed_run_open(c, in_folder("run"), heed_models, NULL);
-    CHECK(saved && heed_store_find(saved->store, "embed.token.weight")->tensor->shape[0] == 29);
+    CHECK(saved && heed_params_find(saved->store, "embed.token.weight")->tensor->shape[0] == 29);
     CHECK(heed_export(saved, in_folder("out"), false));
     CHECK(has(c, in_folder("out/config.json"), "\"vocab_size\":29") ||
           has(c, in_folder("out/config.json"), "\"vocab_size\": 29"));

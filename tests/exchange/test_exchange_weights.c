@@ -32,7 +32,7 @@ static void write_weights(heed_ctx *c, const char *name, const char *path, renam
     char own[128];
     snprintf(own, sizeof own, EXCHANGE_GOLDEN "%s/model.safetensors", name);
     heed_safetensors *f = heed_safetensors_open(c, own);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     for (int i = from; i < to && i < heed_safetensors_count(f); i++) {
         const heed_array *a = heed_safetensors_at(f, i);
         char as[200];
@@ -40,14 +40,14 @@ static void write_weights(heed_ctx *c, const char *name, const char *path, renam
         snprintf(as, sizeof as, "%s", a->name);
         if (renamed) renamed(as, sizeof as);
         for (int k = 0; k < a->dims; k++) shape[k] = (int)a->shape[k];
-        heed_tensor *x = heed_state_new(s, as, "zero", a->dims, shape);
+        heed_tensor *x = heed_buffer_new(s, as, "zero", a->dims, shape);
         size_t shift = turn && strstr(a->name, turn) ? x->size / (size_t)shape[0] : 0;
         for (size_t k = 0; x && k < x->size; k++)
             x->x[(k + shift) % x->size] = (heed_real)golden_number(a, k);
     }
-    if (more) heed_state_new(s, more, "one", 1, (int[]){2});
+    if (more) heed_buffer_new(s, more, "one", 1, (int[]){2});
     CHECK(heed_save(s, path));
-    heed_store_free(s);
+    heed_params_free(s);
     heed_safetensors_close(f);
 }
 

@@ -100,7 +100,7 @@ static void set_all(heed_config *f, const char *settings) {
 }
 
 static heed_run open_model(heed_ctx *c, const heed_model *m, const char *settings) {
-    heed_run r = {.c = c, .model = m, .store = heed_store_new(c)};
+    heed_run r = {.c = c, .model = m, .store = heed_params_new(c)};
     r.config = heed_model_config(c, m, NULL);
     set_all(r.config, settings);
     r.self = calloc(1, m->size);
@@ -150,8 +150,8 @@ TEST(onnx_has_names_sizes_and_weights) {
     CHECK(has(logits) && has_size(logits, 1, "length") && has_size(logits, 2, "13"));
     bytes attention = named(p.graph, 12, 1, "encoder.1.attn.weights");
     CHECK(has(attention) && has_size(attention, 1, "2") && has_size(attention, 3, "length"));
-    for (int i = 0; i < heed_store_count(r.store); i++) {
-        const heed_entry *e = heed_store_at(r.store, i);
+    for (int i = 0; i < heed_params_count(r.store); i++) {
+        const heed_param *e = heed_params_at(r.store, i);
         bytes w = named(p.graph, 5, 8, e->name), values = nth(w, 9, 0);
         CHECK(has(w) && number_of(w, 1) == (uint64_t)e->tensor->shape[0]);
         CHECK((size_t)(values.end - values.at) == e->tensor->size * sizeof(float));
@@ -229,20 +229,20 @@ TEST(onnx_of_every_model) {
 /* ---- refusals ---- */
 
 static const heed_model *base;
-static bool infer(heed_node *n) { return heed_out_like(n, 0); }
+static bool infer(heed_node *n) { return heed_op_output_like(n, 0); }
 static void forward(heed_node *n) { memcpy(n->y->x, n->in[0]->x, n->y->size * sizeof *n->y->x); }
 static const heed_op relu_of_a_user = {"relu", "r", infer, forward, NULL, NULL, 0};
 
 /* An op of a user's own, even one named as heed's. */
 static heed_tensor *with_own_op(const void *self, heed_tape *t, const heed_model_input *in) {
-    return heed_push(heed_at(t, "last"), &relu_of_a_user, NULL, base->logits(self, t, in));
+    return heed_push(heed_name_scope(t, "last"), &relu_of_a_user, NULL, base->logits(self, t, in));
 }
 
 /* What a user's model computes by hand from the input has no form. */
 static heed_tensor *with_own_values(const void *self, heed_tape *t, const heed_model_input *in) {
     heed_tensor *y = base->logits(self, t, in);
     heed_tensor *x = y ? heed_input(t, y->x, y->dims, y->shape) : NULL;
-    return heed_add(heed_at(t, "last"), y, x);
+    return heed_add(heed_name_scope(t, "last"), y, x);
 }
 
 static void refused(heed_model m, bool cache, const char *part) {

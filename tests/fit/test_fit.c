@@ -224,11 +224,11 @@ TEST(fit_freezes_and_scales) {
     CLOSE(j.c);
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_run *r = heed_run_open(c, j.run, tiny_models, "last");
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     tiny fresh = {0};
     CHECK(r && tiny_init(&fresh, s, r->config));
-    for (int i = 0; r && i < heed_store_count(s); i++) {
-        const heed_entry *was = heed_store_at(s, i), *is = heed_store_find(r->store, was->name);
+    for (int i = 0; r && i < heed_params_count(s); i++) {
+        const heed_param *was = heed_params_at(s, i), *is = heed_params_find(r->store, was->name);
         bool same =
             memcmp(was->tensor->x, is->tensor->x, was->tensor->size * sizeof(heed_real)) == 0;
         CHECK(same == (strcmp(was->name, "head.weight") != 0));
@@ -378,8 +378,8 @@ TEST(fit_machine_has_a_load) {
 
 /* ---- parameters without a gradient ---- */
 
-static bool init_with_spare(void *self, heed_store *s, const void *f) {
-    heed_param(s, "spare", "one", 1, (int[]){2});
+static bool init_with_spare(void *self, heed_params *s, const void *f) {
+    heed_param_new(s, "spare", "one", 1, (int[]){2});
     return tiny_init(self, s, f);
 }
 

@@ -20,9 +20,9 @@ static void on_report(void *user, const heed_report *r) {
     if (r->event != HEED_FIT_STEP) return;
     j->loss = r->loss;
     j->norm = r->grad_norm;
-    j->weights = calloc(heed_store_params(r->store), sizeof *j->weights);
-    for (int i = 0; i < heed_store_count(r->store); i++) {
-        const heed_tensor *x = heed_store_at(r->store, i)->tensor;
+    j->weights = calloc(heed_params_numel(r->store), sizeof *j->weights);
+    for (int i = 0; i < heed_params_count(r->store); i++) {
+        const heed_tensor *x = heed_params_at(r->store, i)->tensor;
         memcpy(j->weights + j->count, x->x, x->size * sizeof *x->x);
         j->count += x->size;
     }
@@ -81,41 +81,41 @@ static void open_mlm(job *j) { use_lines(j, HEED_LINES, true); }
 static void open_gpt_windows(job *j) { use_lines(j, HEED_BLOCKS, false); }
 static void open_mlm_windows(job *j) { use_lines(j, HEED_BLOCKS, true); }
 
-static void use_pairs(job *j, heed_pair_kind kind) {
+static void use_pairs(job *j, heed_target_kind kind) {
     heed_text text = {0};
     for (int i = 0; i < PAIRS; i++) {
         int words = 1 + i * 5 % 12;
-        if (kind == HEED_CLASSES) heed_text_add(&text, "c%d\t", i % 3);
+        if (kind == HEED_TARGET_CLASSES) heed_text_add(&text, "c%d\t", i % 3);
         for (int w = 0; w < words; w++)
             heed_text_add(&text, "%sw%d", w ? " " : "", (i + w * w) % 9);
-        if (kind == HEED_TAGS) heed_text_add(&text, "\t");
-        for (int w = 0; kind == HEED_TAGS && w < words; w++)
+        if (kind == HEED_TARGET_TAGS) heed_text_add(&text, "\t");
+        for (int w = 0; kind == HEED_TARGET_TAGS && w < words; w++)
             heed_text_add(&text, "%st%d", w ? " " : "", (i + w) % 3);
-        if (kind == HEED_TRANSLATION) heed_text_add(&text, "\t");
-        for (int w = 0; kind == HEED_TRANSLATION && w < 13 - words; w++)
+        if (kind == HEED_TARGET_TEXT) heed_text_add(&text, "\t");
+        for (int w = 0; kind == HEED_TARGET_TEXT && w < 13 - words; w++)
             heed_text_add(&text, "%sw%d", w ? " " : "", (i + w) % 9);
         heed_text_add(&text, "\n");
     }
     heed_pairs *k = heed_pairs_open(j->c, text_file("pairs.tsv", text.s),
                                     &(heed_pairs_args){.kind = kind, .block = 16});
     heed_text_free(&text);
-    heed_pairs_text(k, kind == HEED_TRANSLATION ? 2 : 0, &text);
+    heed_pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
     heed_tokenizer *t =
         heed_tokenizer_train(j->c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
     heed_text_free(&text);
-    heed_pairs_encode(k, t, kind == HEED_TRANSLATION ? t : NULL);
+    heed_pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
     j->open.tokenizer = t;
     j->open.batches = k;
     const heed_pairs_info *info = heed_pairs_about(k);
     CHECK(info != NULL);
-    if (kind == HEED_TRANSLATION || !info) return;
+    if (kind == HEED_TARGET_TEXT || !info) return;
     j->open.labels = info->labels;
     j->open.label_count = info->classes;
 }
 
-static void open_translation(job *j) { use_pairs(j, HEED_TRANSLATION); }
-static void open_classes(job *j) { use_pairs(j, HEED_CLASSES); }
-static void open_tags(job *j) { use_pairs(j, HEED_TAGS); }
+static void open_translation(job *j) { use_pairs(j, HEED_TARGET_TEXT); }
+static void open_classes(job *j) { use_pairs(j, HEED_TARGET_CLASSES); }
+static void open_tags(job *j) { use_pairs(j, HEED_TARGET_TAGS); }
 
 static void open_pictures(job *j) {
     heed_images *k =

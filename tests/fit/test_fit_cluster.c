@@ -67,24 +67,24 @@ static bool exchange(void *user, int to, const void *out, size_t n, int from, vo
 typedef struct {
     heed_linear in, twice, head;
     heed_batchnorm norm;
-    heed_drop drop;
+    heed_dropout_layer drop;
     heed_tensor *table, *logits, *loss;
     bool recompute; /* the first use of `twice` */
 } net;
 
 enum { WIDTH = 8, TABLE = 1875 }; /* rows of the table for each unit of the setting `hidden` */
 
-static bool net_init(void *self, heed_store *s, const void *f) {
+static bool net_init(void *self, heed_params *s, const void *f) {
     net *m = self;
     int rows = TABLE * (int)heed_config_int(f, "hidden");
     m->recompute = heed_config_bool(f, "recompute");
-    m->table = heed_param(s, "table", "zero", 2, (int[]){rows, WIDTH});
+    m->table = heed_param_new(s, "table", "zero", 2, (int[]){rows, WIDTH});
     heed_linear_init(&m->in, s, "in", (heed_linear_args){.in = 2, .out = WIDTH});
     heed_batchnorm_init(&m->norm, s, "norm", WIDTH);
     heed_linear_init(&m->twice, s, "twice", (heed_linear_args){.in = WIDTH, .out = WIDTH});
-    heed_drop_init(&m->drop, s, "drop", (heed_real)0.2);
+    heed_dropout_layer_init(&m->drop, s, "drop", (heed_real)0.2);
     heed_linear_init(&m->head, s, "head", (heed_linear_args){.in = WIDTH, .out = 2});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 static heed_tensor *first_use(const void *self, heed_tape *t,
@@ -101,7 +101,7 @@ static heed_tensor *net_loss(void *self, heed_tape *t, const heed_batch *b) {
                  heed_embed(t, m->table, heed_input_ids(t, b->labels, 1, &b->rows)));
     in[0] = heed_batchnorm_apply(&m->norm, t, x);
     x = m->recompute ? heed_recompute(t, first_use, m, in) : first_use(m, t, in);
-    x = heed_drop_apply(&m->drop, t, x);
+    x = heed_dropout_layer_apply(&m->drop, t, x);
     x = heed_linear_act(&m->twice, t, x, HEED_TANH);
     m->logits = heed_linear_apply(&m->head, t, x);
     return m->loss = heed_xent(t, m->logits, heed_input_ids(t, b->labels, 1, &b->rows), NULL);

@@ -83,7 +83,7 @@ static heed__settings settings_of(heed_schedule_kind kind, double warmup) {
 
 TEST_IN(fit_one_plan_is_an_ordinary_schedule, heed_open(&(heed_options){.threads = 1})) {
     heed__plans p = plans_of(c, "0:200", 200);
-    for (int kind = HEED_CONSTANT; kind <= HEED_STEPS; kind++)
+    for (int kind = HEED_SCHEDULE_CONSTANT; kind <= HEED_SCHEDULE_STEP; kind++)
         for (int warm = 0; warm < 3; warm++) {
             heed__settings s = settings_of((heed_schedule_kind)kind, (double[]){0, 0.1, 30}[warm]);
             heed_schedule h = heed__settings_schedule(&s, 200);
@@ -97,7 +97,7 @@ TEST_IN(fit_plans_continue_the_learning_rate, heed_open(&(heed_options){.threads
     heed__plans one = plans_of(c, "0:400", 400);
     heed__plans same = plans_of(c, "0:400 5:395 21:379 100:300 250:150", 400);
     heed__plans other = plans_of(c, "0:100 5:300 21:90 60:400", 460);
-    for (int kind = HEED_CONSTANT; kind < HEED_STEPS; kind++)
+    for (int kind = HEED_SCHEDULE_CONSTANT; kind < HEED_SCHEDULE_STEP; kind++)
         for (int warm = 0; warm < 3; warm++) {
             heed__settings s =
                 settings_of((heed_schedule_kind)kind, (double[]){0.1, 0.1, 30}[warm]);
@@ -109,9 +109,10 @@ TEST_IN(fit_plans_continue_the_learning_rate, heed_open(&(heed_options){.threads
                 CHECK(end > 0 && end <= 1 && (i == 0 || fabs(end - last) < 0.15));
                 last = end;
             }
-            if (kind == HEED_COSINE || kind == HEED_LINEAR) CHECK_CLOSE(end, 0.1, 0.01);
+            if (kind == HEED_SCHEDULE_COSINE || kind == HEED_SCHEDULE_LINEAR)
+                CHECK_CLOSE(end, 0.1, 0.01);
         }
-    heed__settings s = settings_of(HEED_STEPS, 0);
+    heed__settings s = settings_of(HEED_SCHEDULE_STEP, 0);
     CHECK_CLOSE(heed__plans_rate(&other, &s, 459), 0.25, 1e-6); /* it fell twice */
     s.step_every = 150;
     CHECK_CLOSE(heed__plans_rate(&other, &s, 459), 0.125, 1e-6); /* three times 150 steps */
@@ -136,7 +137,7 @@ static double waves(double share) { return 2 + sin(40 * share); }
 static double train_by(const course *u, heed__plans *p, double *rate) {
     heed__clock k = {
         .budget = u->budget, .eval = u->eval, .evals = u->evals, .eval_every = u->eval_every};
-    heed__settings s = settings_of(HEED_COSINE, 0.05);
+    heed__settings s = settings_of(HEED_SCHEDULE_COSINE, 0.05);
     double now = 0;
     p->count = 0;
     heed__plans_add(p, 0, heed__clock_left(&k, 0, u->guess, 0), false);

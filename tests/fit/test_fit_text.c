@@ -162,7 +162,7 @@ TEST(fit_text_run_holds_its_tokenizer) {
     heed_run *r = heed_run_open(c, in_folder("run"), heed_models, "best");
     CHECK(r && r->model == &heed_model_mlm && r->tokenizer);
     CHECK(r && heed_config_int(r->config, "vocab") == heed_vocab_size(r->tokenizer));
-    CHECK(r && heed_store_find(r->store, "embed.token.weight")->tensor->shape[0] ==
+    CHECK(r && heed_params_find(r->store, "embed.token.weight")->tensor->shape[0] ==
                    heed_vocab_size(r->tokenizer));
     heed_corpus *data = heed_corpus_open(
         c, in_folder("text.txt"), r ? r->tokenizer : NULL,
@@ -179,7 +179,7 @@ static heed_model two_sided(heed_option options[64]) {
     heed_model m = heed_model_gpt;
     int n = 0;
     for (; m.options[n].name; n++) options[n] = m.options[n];
-    options[n] = (heed_option){"source-vocab", HEED_INT, "0", 0, 1 << 24, NULL, "", "Model"};
+    options[n] = (heed_option){"source-vocab", HEED_OPTION_INT, "0", 0, 1 << 24, NULL, "", "Model"};
     options[n + 1] = (heed_option){0};
     m.options = options;
     return m;

@@ -4,11 +4,11 @@
 
 TEST_IN(memory_is_the_sum_of_its_parts, heed_open(NULL)) {
     enum { ROWS = 64, IN = 100, OUT = 50 };
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "kaiming", 2, (int[]){OUT, IN});
-    heed_tensor *v = heed_param(s, "v", "kaiming", 2, (int[]){IN, OUT});
-    heed_param(s, "frozen", "zero", 1, (int[]){1000});
+    heed_tensor *w = heed_param_new(s, "w", "kaiming", 2, (int[]){OUT, IN});
+    heed_tensor *v = heed_param_new(s, "v", "kaiming", 2, (int[]){IN, OUT});
+    heed_param_new(s, "frozen", "zero", 1, (int[]){1000});
     heed_freeze(s, "frozen");
     heed_optim *o = heed_optim_new(s, &heed_adamw, NULL);
     size_t real = sizeof(heed_real), affine = 0, steps = 0;
@@ -49,14 +49,14 @@ TEST(memory_of_parts_that_are_computed_again_is_that_of_the_largest) {
     size_t used[2];
     for (int wide_first = 0; wide_first < 2; wide_first++) {
         heed_ctx *c = heed_open(NULL);
-        heed_store *s = heed_store_new(c);
+        heed_params *s = heed_params_new(c);
         heed_tape *t = heed_tape_new(c);
         part parts[2];
         for (int i = 0; i < 2; i++) {
             int inner = i == wide_first ? NARROW : WIDE;
-            parts[i].up = heed_param(s, i ? "up1" : "up0", "kaiming", 2, (int[]){inner, WIDTH});
+            parts[i].up = heed_param_new(s, i ? "up1" : "up0", "kaiming", 2, (int[]){inner, WIDTH});
             parts[i].down =
-                heed_param(s, i ? "down1" : "down0", "kaiming", 2, (int[]){WIDTH, inner});
+                heed_param_new(s, i ? "down1" : "down0", "kaiming", 2, (int[]){WIDTH, inner});
         }
         heed_tape_begin(t, HEED_TRAIN, 0);
         heed_tensor *x = heed_want_grad(t, heed_input(t, NULL, 2, (int[]){ROWS, WIDTH}));

@@ -46,9 +46,9 @@ TEST(run_is_opened_without_drawing) {
     heed_run built = {.c = c, .model = &tiny_model, .config = r ? r->config : NULL};
     CHECK(heed__run_build(&built, NULL));
     int random = 0;
-    for (int i = 0; i < heed_store_count(built.store); i++) {
-        CHECK(!heed__of(heed_store_at(r->store, i)->tensor)->undrawn);
-        random += heed__of(heed_store_at(built.store, i)->tensor)->undrawn != NULL;
+    for (int i = 0; i < heed_params_count(built.store); i++) {
+        CHECK(!heed__of(heed_params_at(r->store, i)->tensor)->undrawn);
+        random += heed__of(heed_params_at(built.store, i)->tensor)->undrawn != NULL;
     }
     CHECK(random > 0);
     heed__free(built.self);
@@ -261,16 +261,16 @@ TEST(run_replaces_only_its_own_files) {
 /* A training run that was killed before its first checkpoint leaves settings and its lock. */
 TEST_IN(run_vacant_knows_a_run_without_a_checkpoint, heed_open(&(heed_options){.threads = 1})) {
     char path[256];
-    CHECK(heed_run_vacant(c, path_of(path, "own", ""), false));
+    CHECK(heed_run_path_is_free(c, path_of(path, "own", ""), false));
     command("mkdir %s/own", test_folder());
     spill("own", "config.conf", "steps = 2\n", 10);
-    CHECK(!heed_run_vacant(c, path, true));
+    CHECK(!heed_run_path_is_free(c, path, true));
     heed_clear(c);
     spill("own", ".lock", "1", 1);
-    CHECK(!heed_run_vacant(c, path, false));
+    CHECK(!heed_run_path_is_free(c, path, false));
     CHECK_HAS(heed_ctx_error(c), "`force`");
     heed_clear(c);
-    CHECK(heed_run_vacant(c, path, true));
+    CHECK(heed_run_path_is_free(c, path, true));
 }
 
 TEST(run_never_removes_its_own_data) {
@@ -389,10 +389,10 @@ TEST(run_weights_digest_covers_what_they_say_of_themselves) {
 /* Of a model's options, those that all training runs share are none of its weights' settings,
  * whatever default the model gives them; each other follows a mark that no value has. */
 TEST(run_settings_of_weights_are_the_models_own) {
-    heed_option options[64] = {{"first", HEED_TEXT, "1", 0, 0, NULL, "", "Model"}};
+    heed_option options[64] = {{"first", HEED_OPTION_STRING, "1", 0, 0, NULL, "", "Model"}};
     int n = 1;
     for (const heed_option *o = heed_fit_options; o->name && n < 62; o++) options[n++] = *o;
-    options[n] = (heed_option){"last", HEED_TEXT, "2", 0, 0, NULL, "", "Model"};
+    options[n] = (heed_option){"last", HEED_OPTION_STRING, "2", 0, 0, NULL, "", "Model"};
     const heed_model own = {.name = "own", .options = options};
     static const char *const values[][2] = {
         {"2", ";first=1;last=2"}, {"a b", ";first=1;last=a b"}, {"a;b", "\nfirst=1\nlast=a;b"}};

@@ -1,4 +1,4 @@
-/* heed_start_take: what each entry of a new store takes from that of a run. */
+/* heed_transfer_take: what each entry of a new store takes from that of a run. */
 #include "lab.h"
 
 #include <heed/fit.h>
@@ -8,28 +8,28 @@
 typedef struct {
     heed_ctx *c;
     heed_run run;
-    heed_store *to;
+    heed_params *to;
     heed_row_names names;
-    heed_start start;
+    heed_transfer start;
 } desk;
 
 static desk open_desk(void) {
     desk d = {.c = heed_open(&(heed_options){.seed = 7, .threads = 1})};
     d.run = (heed_run){.c = d.c, .dir = "old", .model = &heed_model_gpt};
-    d.run.store = heed_store_new(d.c);
-    d.to = heed_store_new(d.c);
+    d.run.store = heed_params_new(d.c);
+    d.to = heed_params_new(d.c);
     return d;
 }
 
 static void close_desk(desk *d) {
-    heed_start_free(&d->start);
+    heed_transfer_close(&d->start);
     CLOSE(d->c);
 }
 
 /* An entry of values first, first + 1, ...; the new ones begin with -1. */
-static heed_tensor *add(heed_store *s, const char *name, heed_row_kind rows, int count, int width,
+static heed_tensor *add(heed_params *s, const char *name, heed_row_kind rows, int count, int width,
                         int first) {
-    heed_tensor *t = heed_param(s, name, "zero", width ? 2 : 1, SHAPE(count, width));
+    heed_tensor *t = heed_param_new(s, name, "zero", width ? 2 : 1, SHAPE(count, width));
     heed_set_rows(s, name, rows);
     for (size_t i = 0; t && i < t->size; i++)
         t->x[i] = (heed_real)(first < 0 ? -1 : first + (int)i);
@@ -41,17 +41,17 @@ static void pair_of(desk *d, const char *name, heed_row_kind rows, int to, int f
     add(d->run.store, name, rows, from, width, 10);
 }
 
-static const heed_start_entry *taken(desk *d, const char *name) {
+static const heed_transfer_entry *taken(desk *d, const char *name) {
     for (int i = 0; i < d->start.count; i++)
         if (strcmp(d->start.entries[i].name, name) == 0) return &d->start.entries[i];
     test_fail(__FILE__, __LINE__, "%s is not listed", name);
     return &d->start.entries[0];
 }
 
-static void take(desk *d) { CHECK(heed_start_take(d->to, &d->names, &d->run, &d->start)); }
+static void take(desk *d) { CHECK(heed_transfer_take(d->to, &d->names, &d->run, &d->start)); }
 
 static void check_values(const desk *d, const char *name, const double *expected) {
-    const heed_tensor *t = heed_store_find(d->to, name)->tensor;
+    const heed_tensor *t = heed_params_find(d->to, name)->tensor;
     for (size_t i = 0; i < t->size; i++)
         if (fabs((double)t->x[i] - expected[i]) > 1e-6)
             test_fail(__FILE__, __LINE__, "%s: value %zu is %g, expected %g", name, i,
@@ -66,19 +66,19 @@ TEST(start_takes_by_name_and_shape) {
     pair_of(&d, "flat", HEED_ROWS_UNITS, 2, 2, 0);
     add(d.to, "new", HEED_ROWS_UNITS, 1, 2, -1);
     add(d.run.store, "old", HEED_ROWS_UNITS, 1, 2, 50);
-    heed_state_new(d.to, "count", "zero", 1, SHAPE(1));
-    heed_state_new(d.run.store, "count", "const:7", 1, SHAPE(1));
+    heed_buffer_new(d.to, "count", "zero", 1, SHAPE(1));
+    heed_buffer_new(d.run.store, "count", "const:7", 1, SHAPE(1));
     take(&d);
     VALUES(&d, "same", 10, 11, 12, 13);
     VALUES(&d, "flat", 10, 11);
     VALUES(&d, "taller", -1, -1, -1);
     VALUES(&d, "new", -1, -1);
     VALUES(&d, "count", 7);
-    CHECK(taken(&d, "same")->how == HEED_START_TAKEN);
-    CHECK(taken(&d, "taller")->how == HEED_START_UNFIT);
-    CHECK(taken(&d, "new")->how == HEED_START_NEW && !taken(&d, "new")->from);
-    CHECK(taken(&d, "old")->how == HEED_START_UNUSED && !taken(&d, "old")->to);
-    CHECK(taken(&d, "count")->how == HEED_START_TAKEN);
+    CHECK(taken(&d, "same")->how == HEED_TRANSFER_TAKEN);
+    CHECK(taken(&d, "taller")->how == HEED_TRANSFER_UNFIT);
+    CHECK(taken(&d, "new")->how == HEED_TRANSFER_NEW && !taken(&d, "new")->from);
+    CHECK(taken(&d, "old")->how == HEED_TRANSFER_UNUSED && !taken(&d, "old")->to);
+    CHECK(taken(&d, "count")->how == HEED_TRANSFER_TAKEN);
     CHECK(d.start.count == 6 && strcmp(d.start.entries[5].name, "old") == 0);
     close_desk(&d);
 }
@@ -91,7 +91,7 @@ TEST(start_keeps_other_roles_apart) {
     add(d.run.store, "head", HEED_ROWS_TOKENS, 3, 1, 10);
     take(&d);
     VALUES(&d, "head", -1, -1, -1);
-    CHECK(taken(&d, "head")->how == HEED_START_UNFIT);
+    CHECK(taken(&d, "head")->how == HEED_TRANSFER_UNFIT);
     close_desk(&d);
 }
 
@@ -108,13 +108,13 @@ TEST(start_matches_tokens_by_text) {
     pair_of(&d, "bias", HEED_ROWS_TOKENS, 5, 4, 0);
     pair_of(&d, "source", HEED_ROWS_SOURCE, 5, 4, 0);
     pair_of(&d, "wide", HEED_ROWS_TOKENS, 5, 4, 0);
-    heed_store_find(d.to, "wide")->tensor->dims = 2; /* as (5,1): rows of another shape */
+    heed_params_find(d.to, "wide")->tensor->dims = 2; /* as (5,1): rows of another shape */
     take(&d);
     VALUES(&d, "token", 12, 13, 14, 15, -1, -1, -1, -1, 16, 17);
     VALUES(&d, "bias", 11, 12, -1, -1, 13);
     VALUES(&d, "source", 11, 12, -1, -1, 13);
-    CHECK(taken(&d, "token")->how == HEED_START_MATCHED && taken(&d, "token")->rows == 3);
-    CHECK(taken(&d, "wide")->how == HEED_START_UNFIT);
+    CHECK(taken(&d, "token")->how == HEED_TRANSFER_MATCHED && taken(&d, "token")->rows == 3);
+    CHECK(taken(&d, "wide")->how == HEED_TRANSFER_UNFIT);
     close_desk(&d);
 }
 
@@ -126,15 +126,15 @@ TEST(start_of_the_same_tokens_takes_all) {
     pair_of(&d, "token", HEED_ROWS_TOKENS, 4, 4, 1);
     pair_of(&d, "source", HEED_ROWS_SOURCE, 3, 4, 1);
     take(&d);
-    CHECK(taken(&d, "token")->how == HEED_START_TAKEN);
+    CHECK(taken(&d, "token")->how == HEED_TRANSFER_TAKEN);
     VALUES(&d, "source", 10, 12, 13); /* x z [UNK] of x y z [UNK] */
     close_desk(&d);
     d = open_desk(); /* of unknown tokenizers the shape decides */
     pair_of(&d, "token", HEED_ROWS_TOKENS, 4, 4, 1);
     pair_of(&d, "more", HEED_ROWS_TOKENS, 5, 4, 1);
     take(&d);
-    CHECK(taken(&d, "token")->how == HEED_START_TAKEN);
-    CHECK(taken(&d, "more")->how == HEED_START_UNFIT);
+    CHECK(taken(&d, "token")->how == HEED_TRANSFER_TAKEN);
+    CHECK(taken(&d, "more")->how == HEED_TRANSFER_UNFIT);
     close_desk(&d);
 }
 
@@ -146,9 +146,9 @@ TEST(start_keeps_the_positions_that_exist) {
     take(&d);
     VALUES(&d, "longer", 10, 11, -1, -1);
     VALUES(&d, "shorter", 10, 11);
-    CHECK(taken(&d, "longer")->how == HEED_START_MATCHED && taken(&d, "longer")->rows == 2);
-    CHECK(taken(&d, "shorter")->how == HEED_START_MATCHED && taken(&d, "shorter")->rows == 2);
-    CHECK(taken(&d, "equal")->how == HEED_START_TAKEN);
+    CHECK(taken(&d, "longer")->how == HEED_TRANSFER_MATCHED && taken(&d, "longer")->rows == 2);
+    CHECK(taken(&d, "shorter")->how == HEED_TRANSFER_MATCHED && taken(&d, "shorter")->rows == 2);
+    CHECK(taken(&d, "equal")->how == HEED_TRANSFER_TAKEN);
     close_desk(&d);
 }
 
@@ -159,14 +159,14 @@ TEST(start_interpolates_a_grid) {
     static const double at[4] = {0, 0.25, 0.75, 1};
     desk d = open_desk();
     pair_of(&d, "grid", HEED_ROWS_GRID, 17, 5, 1); /* 9: [CLS]; 10 .. 13 row by row */
-    heed_store_find(d.run.store, "grid")->tensor->x[0] = 9;
+    heed_params_find(d.run.store, "grid")->tensor->x[0] = 9;
     for (int i = 0; i < 4; i++)
-        heed_store_find(d.run.store, "grid")->tensor->x[1 + i] = (heed_real)(10 + i);
+        heed_params_find(d.run.store, "grid")->tensor->x[1 + i] = (heed_real)(10 + i);
     take(&d);
     double expected[17] = {9};
     for (int i = 0; i < 16; i++) expected[1 + i] = 10 + 2 * at[i / 4] + at[i % 4];
     check_values(&d, "grid", expected);
-    CHECK(taken(&d, "grid")->how == HEED_START_RESIZED);
+    CHECK(taken(&d, "grid")->how == HEED_TRANSFER_RESIZED);
     close_desk(&d);
 }
 
@@ -189,7 +189,7 @@ TEST(start_of_one_grid_with_and_without_cls) {
     take(&d);
     VALUES(&d, "without", 11, 12, 13, 14);
     VALUES(&d, "with", -1, 10, 11, 12, 13);
-    CHECK(taken(&d, "with")->how == HEED_START_MATCHED && taken(&d, "with")->rows == 4);
+    CHECK(taken(&d, "with")->how == HEED_TRANSFER_MATCHED && taken(&d, "with")->rows == 4);
     close_desk(&d);
 }
 
@@ -210,16 +210,16 @@ TEST(start_matches_classes_by_name) {
     static const char *const a[] = {"cat", "dog", "owl"}, *const b[] = {"owl", "cat", "dog"};
     static const char *const c[] = {"cat", "dog", "rat"};
     desk d = open_classes(a, 3, a, 3);
-    CHECK(taken(&d, "head")->how == HEED_START_TAKEN);
+    CHECK(taken(&d, "head")->how == HEED_TRANSFER_TAKEN);
     close_desk(&d);
     d = open_classes(b, 3, a, 3);
     VALUES(&d, "head", 14, 15, 10, 11, 12, 13);
     VALUES(&d, "bias", 12, 10, 11);
-    CHECK(taken(&d, "head")->how == HEED_START_MATCHED);
+    CHECK(taken(&d, "head")->how == HEED_TRANSFER_MATCHED);
     close_desk(&d);
     d = open_classes(c, 3, a, 3); /* as many, but others: the head is made anew */
     VALUES(&d, "head", -1, -1, -1, -1, -1, -1);
-    CHECK(taken(&d, "bias")->how == HEED_START_UNFIT);
+    CHECK(taken(&d, "bias")->how == HEED_TRANSFER_UNFIT);
     close_desk(&d);
     d = open_classes(a, 2, a, 3);
     VALUES(&d, "bias", -1, -1);
@@ -245,17 +245,17 @@ TEST(start_of_one_neuron) {
 TEST(start_of_nothing_that_fits) {
     desk d = open_desk();
     pair_of(&d, "w", HEED_ROWS_UNITS, 2, 3, 2);
-    CHECK(!heed_start_take(d.to, NULL, &d.run, &d.start) && !d.start.entries);
+    CHECK(!heed_transfer_take(d.to, NULL, &d.run, &d.start) && !d.start.entries);
     CHECK(heed_ctx_status(d.c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(d.c), "no weights of old fit: w: expected shape (2,2), found (3,2)");
     heed_clear(d.c);
-    heed_store *empty = heed_store_new(d.c);
+    heed_params *empty = heed_params_new(d.c);
     add(empty, "other", HEED_ROWS_UNITS, 1, 1, 0);
-    CHECK(!heed_start_take(empty, NULL, &d.run, &d.start));
+    CHECK(!heed_transfer_take(empty, NULL, &d.run, &d.start));
     CHECK_HAS(heed_ctx_error(d.c), "no parameter of its model, gpt");
     heed_clear(d.c);
-    CHECK(!heed_start_take(NULL, NULL, &d.run, &d.start));
-    CHECK(!heed_start_take(d.to, NULL, NULL, &d.start));
+    CHECK(!heed_transfer_take(NULL, NULL, &d.run, &d.start));
+    CHECK(!heed_transfer_take(d.to, NULL, NULL, &d.start));
     close_desk(&d);
 }
 

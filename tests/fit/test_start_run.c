@@ -11,7 +11,7 @@
 
 /* Watches a training run: what it took at its start, and when it is to stop. */
 typedef struct {
-    int count[6]; /* of entries, by heed_start_how */
+    int count[6]; /* of entries, by heed_transfer_how */
     bool started; /* from a run */
     int64_t step, stop_at;
 } watch;
@@ -107,8 +107,10 @@ TEST(start_of_gpt_from_gpt) {
                                    .run = in_folder("two"),
                                    .settings = from("one", "steps=6 evals=3 batch=8")},
                  1, HEED_OK, &w);
-    CHECK(w.started && w.count[HEED_START_MATCHED] == 1 && w.count[HEED_START_TAKEN] == 27);
-    CHECK(w.count[HEED_START_NEW] + w.count[HEED_START_UNFIT] + w.count[HEED_START_UNUSED] == 0);
+    CHECK(w.started && w.count[HEED_TRANSFER_MATCHED] == 1 && w.count[HEED_TRANSFER_TAKEN] == 27);
+    CHECK(w.count[HEED_TRANSFER_NEW] + w.count[HEED_TRANSFER_UNFIT] +
+              w.count[HEED_TRANSFER_UNUSED] ==
+          0);
     CHECK_CLOSE(r.first[0], first.best_loss, 1e-6); /* the same part, whatever the seed */
     CHECK(isfinite(r.first[1]));
     heed_ctx *c = open_ctx(1);
@@ -135,14 +137,14 @@ TEST(start_weights_are_the_runs) {
     train(&heed_model_gpt, "second.txt", "two", from("one", "steps=1 evals=1 lr=1e-12 block=24"));
     heed_ctx *c = open_ctx(1);
     heed_run *one = open_run(c, "one"), *two = open_run(c, "two");
-    for (int i = 0; i < heed_store_count(one->store); i++) {
-        const heed_tensor *a = heed_store_at(one->store, i)->tensor;
-        const heed_tensor *b = heed_store_find(two->store, a->name)->tensor;
+    for (int i = 0; i < heed_params_count(one->store); i++) {
+        const heed_tensor *a = heed_params_at(one->store, i)->tensor;
+        const heed_tensor *b = heed_params_find(two->store, a->name)->tensor;
         for (size_t j = 0; j < a->size; j++)
             if (fabs((double)a->x[j] - (double)b->x[j]) > 1e-6)
                 test_fail(__FILE__, __LINE__, "%s differs at %zu", a->name, j);
     }
-    CHECK(heed_store_find(two->store, "embed.position.weight")->tensor->shape[0] == 24);
+    CHECK(heed_params_find(two->store, "embed.position.weight")->tensor->shape[0] == 24);
     CLOSE(c);
 }
 
@@ -228,9 +230,9 @@ TEST(start_of_readers_from_mlm) {
                                    .run = in_folder(data[i] + 2),
                                    .settings = from("one", "steps=2 evals=1 val-split=0")},
                  1, HEED_OK, &w);
-        CHECK(w.count[HEED_START_TAKEN] == 31 && w.count[HEED_START_MATCHED] == 0);
-        CHECK(w.count[HEED_START_NEW] == 1 && w.count[HEED_START_UNFIT] == 1); /* the head */
-        CHECK(w.count[HEED_START_UNUSED] == 4); /* the dense layer of the other head */
+        CHECK(w.count[HEED_TRANSFER_TAKEN] == 31 && w.count[HEED_TRANSFER_MATCHED] == 0);
+        CHECK(w.count[HEED_TRANSFER_NEW] == 1 && w.count[HEED_TRANSFER_UNFIT] == 1); /* the head */
+        CHECK(w.count[HEED_TRANSFER_UNUSED] == 4); /* the dense layer of the other head */
     }
     /* from the classifier, the head as well */
     watch w = {.stop_at = 0};
@@ -239,7 +241,7 @@ TEST(start_of_readers_from_mlm) {
                                .run = in_folder("again"),
                                .settings = from("asses.tsv", "steps=2 evals=1 val-split=0")},
              1, HEED_OK, &w);
-    CHECK(w.count[HEED_START_TAKEN] == 33);
+    CHECK(w.count[HEED_TRANSFER_TAKEN] == 33);
 }
 
 /* ---- settings ---- */
@@ -256,7 +258,7 @@ TEST(start_settings) {
     heed_data_args how = {0};
     heed_config_set(f, "block", "24", "test", HEED_FROM_FLAG);
     heed_config_set(f, "heads", "4", "test", HEED_FROM_PRESET);
-    CHECK(heed_start_settings(f, &heed_model_textcls, r, &how, &said));
+    CHECK(heed_transfer_settings(f, &heed_model_textcls, r, &how, &said));
     CHECK(heed_config_int(f, "width") == 16 && heed_config_int(f, "token-types") == 2);
     CHECK(heed_config_int(f, "block") == 24 && heed_config_int(f, "heads") == 4);
     CHECK(heed_config_bool(f, "embed-norm"));
@@ -269,14 +271,14 @@ TEST(start_settings) {
     CHECK_HAS(said.s, "width = 16, norm = post");
     f = heed_train_config(c, &heed_model_gpt); /* values that a model lacks are not taken */
     heed_config_set(f, "tokenizer", "byte", "test", HEED_FROM_FLAG);
-    CHECK(heed_start_settings(f, &heed_model_gpt, r, &how, NULL) && !how.extend);
+    CHECK(heed_transfer_settings(f, &heed_model_gpt, r, &how, NULL) && !how.extend);
     CHECK_TEXT(heed_config_text(f, "tokenizer"), "byte");
     f = heed_train_config(c, &heed_model_vit);
-    CHECK_FAILS(c, heed_start_settings(f, &heed_model_vit, r, &how, NULL), HEED_USAGE,
+    CHECK_FAILS(c, heed_transfer_settings(f, &heed_model_vit, r, &how, NULL), HEED_USAGE,
                 "reads other data");
-    CHECK(!heed_start_settings(NULL, &heed_model_vit, r, &how, NULL));
-    CHECK(!heed_start_settings(f, NULL, r, &how, NULL));
-    CHECK(!heed_start_settings(f, &heed_model_vit, NULL, &how, NULL));
+    CHECK(!heed_transfer_settings(NULL, &heed_model_vit, r, &how, NULL));
+    CHECK(!heed_transfer_settings(f, NULL, r, &how, NULL));
+    CHECK(!heed_transfer_settings(f, &heed_model_vit, NULL, &how, NULL));
     heed_text_free(&said);
     CLOSE(c);
 }
@@ -315,24 +317,25 @@ TEST(start_open_refuses) {
     train(&heed_model_gpt, "first.txt", "one", GPT);
     heed_ctx *c = open_ctx(1);
     char lock[256];
-    CHECK_FAILS(c, heed_start_open(c, in_folder("one"), heed_models, in_folder("one/../one")),
+    CHECK_FAILS(c, heed_transfer_open(c, in_folder("one"), heed_models, in_folder("one/../one")),
                 HEED_USAGE, "is the one to be made");
-    CHECK_FAILS(c, heed_start_open(c, in_folder("none"), heed_models, NULL), HEED_DATA, "missing");
-    CHECK_FAILS(c, heed_start_open(c, test_folder(), heed_models, NULL), HEED_DATA, "not a run");
+    CHECK_FAILS(c, heed_transfer_open(c, in_folder("none"), heed_models, NULL), HEED_DATA,
+                "missing");
+    CHECK_FAILS(c, heed_transfer_open(c, test_folder(), heed_models, NULL), HEED_DATA, "not a run");
     heed__lock held = {0};
     long holder;
     CHECK(heed__os_lock(&held, path_of(lock, "one", ".lock"), &holder));
-    CHECK_FAILS(c, heed_start_open(c, in_folder("one"), heed_models, NULL), HEED_FAILED,
+    CHECK_FAILS(c, heed_transfer_open(c, in_folder("one"), heed_models, NULL), HEED_FAILED,
                 "is being trained");
     heed__os_unlock(&held, lock);
     CHECK(mkdir(in_folder("dead"), 0777) == 0); /* killed before its first checkpoint */
     text_file("dead/config.conf", "steps = 2\n");
     text_file("dead/.lock", "1\n");
-    CHECK_FAILS(c, heed_start_open(c, in_folder("dead"), heed_models, NULL), HEED_DATA, "dead");
+    CHECK_FAILS(c, heed_transfer_open(c, in_folder("dead"), heed_models, NULL), HEED_DATA, "dead");
     CHECK(heed__os_exists(path_of(lock, "dead", ".lock")));
-    heed_run *r = heed_start_open(c, in_folder("one"), heed_models, in_folder("two"));
+    heed_run *r = heed_transfer_open(c, in_folder("one"), heed_models, in_folder("two"));
     CHECK(r && strcmp(r->dir, in_folder("one")) == 0);
-    CHECK(!heed_start_open(c, NULL, heed_models, NULL) && heed_ctx_status(c) == HEED_OK);
+    CHECK(!heed_transfer_open(c, NULL, heed_models, NULL) && heed_ctx_status(c) == HEED_OK);
     CLOSE(c);
 }
 
@@ -375,6 +378,6 @@ TEST(start_of_vit) {
     CHECK_TEXT(heed_config_text(two->config, "mean"), "0.5");
     CHECK_TEXT(heed_config_text(three->config, "mean"), heed_config_text(one->config, "mean"));
     CHECK(heed_config_int(three->config, "width") == 8);
-    CHECK(!heed_store_find(three->store, "embed.cls"));
+    CHECK(!heed_params_find(three->store, "embed.cls"));
     CLOSE(c);
 }

@@ -108,10 +108,10 @@ TEST(train_of_an_open_model) {
     heed_train_free(t);
     char path[256];
     heed_run *last = heed_run_open(j.c, path_of(path, "run", ""), tiny_models, "last");
-    CHECK(last && heed_store_count(last->store) == heed_store_count(net->store));
-    for (int i = 0; last && i < heed_store_count(last->store); i++) {
-        const heed_tensor *a = heed_store_at(last->store, i)->tensor,
-                          *b = heed_store_at(net->store, i)->tensor;
+    CHECK(last && heed_params_count(last->store) == heed_params_count(net->store));
+    for (int i = 0; last && i < heed_params_count(last->store); i++) {
+        const heed_tensor *a = heed_params_at(last->store, i)->tensor,
+                          *b = heed_params_at(net->store, i)->tensor;
         CHECK(memcmp(a->x, b->x, a->size * sizeof *a->x) == 0);
     }
     heed_run_close(last);

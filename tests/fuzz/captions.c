@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     put(list, text, first);
     if (cut) put("val.tsv", cut + 1, n - 2 - first);
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .isa = "generic", .threads = 1});
-    heed_pairs_args a = {.kind = HEED_CAPTIONS,
+    heed_pairs_args a = {.kind = HEED_TARGET_CAPTIONS,
                          .block = 2 + (how >> 6) * 5,
                          .val_split = how & 2 ? 0.4 : 0,
                          .val_path = cut ? place("val.tsv") : NULL};

@@ -7,12 +7,12 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"layers", HEED_INT, "4", 1, 96, NULL, "blocks", "Model"},
-    {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "rate", "Training"},
-    {"tie", HEED_BOOL, "true", 0, 0, NULL, "share", "Model"},
-    {"norm", HEED_TEXT, "post", 0, 0, "pre|post", "where", "Model"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "file", "Data"},
-    {"any", HEED_REAL, "", 0, 0, NULL, "any number", "Data"},
+    {"layers", HEED_OPTION_INT, "4", 1, 96, NULL, "blocks", "Model"},
+    {"lr", HEED_OPTION_REAL, "1e-3", 0, 10, NULL, "rate", "Training"},
+    {"tie", HEED_OPTION_BOOL, "true", 0, 0, NULL, "share", "Model"},
+    {"norm", HEED_OPTION_STRING, "post", 0, 0, "pre|post", "where", "Model"},
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "file", "Data"},
+    {"any", HEED_OPTION_REAL, "", 0, 0, NULL, "any number", "Data"},
     {0}};
 
 static void check_same(const heed_config *a, const heed_config *b) {

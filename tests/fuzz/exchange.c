@@ -12,42 +12,42 @@
 
 /* Models of no tensors but one, which has every form of row: of vectors, and of pictures. */
 #define COMMON                                                                                     \
-    {"width", HEED_INT, "2", 1, 64, NULL, "", "Model"},                                            \
-        {"kind", HEED_TEXT, "a", 0, 0, "a|b", "", "Model"}, {                                      \
-        "classes", HEED_INT, "0", 0, 1 << 16, NULL, "", "Model"                                    \
+    {"width", HEED_OPTION_INT, "2", 1, 64, NULL, "", "Model"},                                     \
+        {"kind", HEED_OPTION_STRING, "a", 0, 0, "a|b", "", "Model"}, {                             \
+        "classes", HEED_OPTION_INT, "0", 0, 1 << 16, NULL, "", "Model"                             \
     }
 static const heed_option options[] = {
     COMMON,
-    {"pool", HEED_TEXT, "mean", 0, 0, "mean|cls", "", "Model"},
-    {"unit", HEED_BOOL, "false", 0, 0, NULL, "", "Model"},
-    {"embed-tokens", HEED_INT, "0", 0, 1 << 20, NULL, "", "Model"},
+    {"pool", HEED_OPTION_STRING, "mean", 0, 0, "mean|cls", "", "Model"},
+    {"unit", HEED_OPTION_BOOL, "false", 0, 0, NULL, "", "Model"},
+    {"embed-tokens", HEED_OPTION_INT, "0", 0, 1 << 20, NULL, "", "Model"},
     {0}};
 static const heed_option seen[] = {COMMON,
-                                   {"image-size", HEED_INT, "8", 0, 64, NULL, "", "Model"},
-                                   {"channels", HEED_INT, "3", 0, 3, NULL, "", "Model"},
+                                   {"image-size", HEED_OPTION_INT, "8", 0, 64, NULL, "", "Model"},
+                                   {"channels", HEED_OPTION_INT, "3", 0, 3, NULL, "", "Model"},
                                    {0}};
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_params *s, const void *f) {
     (void)self;
     int n = (int)heed_config_int(f, "width");
-    return heed_state_new(s, "w", "zero", 2, (int[]){n, n}) != NULL;
+    return heed_buffer_new(s, "w", "zero", 2, (int[]){n, n}) != NULL;
 }
 static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
     (void)self;
     (void)b;
     return heed_input(t, NULL, 1, (int[]){1});
 }
-static const heed_published_key keys[] = {
+static const heed_hf_key keys[] = {
     {.key = "width", .settings = "width", .value = "2", .rows = "w"},
     {.key = "o.kind", .settings = "kind", .value = "\"x\"", .values = "x=a y=b"},
     {.key = "fixed", .value = "false"},
     {0}};
-static const heed_published_tensor tensors[] = {
-    {.name = "w", .published = "m.w", .form = HEED_PUBLISHED_TRANSPOSED}, {0}};
+static const heed_hf_tensor tensors[] = {
+    {.name = "w", .published = "m.w", .form = HEED_HF_TRANSPOSED}, {0}};
 #define PUBLISHED(name)                                                                            \
     .type = name, .architectures = "T U", .settings = "", .prefix = "m.", .keys = keys,            \
     .tensors = tensors
-static const heed_published texts[] = {{PUBLISHED("t"), .vectors = true}, {0}};
-static const heed_published pictures[] = {{PUBLISHED("p")}, {0}};
+static const heed_hf_map texts[] = {{PUBLISHED("t"), .vectors = true}, {0}};
+static const heed_hf_map pictures[] = {{PUBLISHED("p")}, {0}};
 #define MODEL .size = 1, .init = init, .loss = loss
 static const heed_model reader = {MODEL, .name = "reader", .options = options, .published = texts};
 static const heed_model viewer = {MODEL, .name = "viewer", .data = &heed_pictures_classes,
@@ -78,12 +78,12 @@ static void put_file(const char *dir, const char *name, const void *data, size_t
 /* One weight, in model.safetensors or in a shard of another name. */
 static void put_weights(heed_ctx *c, const char *dir, bool shard) {
     char path[128];
-    heed_store *s = heed_store_new(c);
-    heed_state_new(s, "m.w", "one", 2, (int[]){2, 2});
+    heed_params *s = heed_params_new(c);
+    heed_buffer_new(s, "m.w", "one", 2, (int[]){2, 2});
     put_file(dir, "model.safetensors", NULL, 0);
     snprintf(path, sizeof path, "%s/%s", dir, shard ? "shard.safetensors" : "model.safetensors");
     if (!heed_save(s, path)) abort();
-    heed_store_free(s);
+    heed_params_free(s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

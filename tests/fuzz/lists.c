@@ -7,14 +7,14 @@
 #include <string.h>
 
 static void apply(heed_ctx *c, const char *text, bool freeze) {
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed__settings set = {.freeze = freeze ? text : "", .lr_scale = freeze ? "" : text};
-    heed_param(s, "encoder.0.weight", "zero", 2, (int[]){2, 2});
-    heed_param(s, "head.bias", "zero", 1, (int[]){2});
+    heed_param_new(s, "encoder.0.weight", "zero", 2, (int[]){2, 2});
+    heed_param_new(s, "head.bias", "zero", 1, (int[]){2});
     bool ok = heed__settings_apply(&set, s);
     if (ok != (heed_ctx_status(c) == HEED_OK)) abort();
-    for (int i = 0; ok && i < heed_store_count(s); i++)
-        if (!(heed_store_at(s, i)->lr_scale >= 0)) abort();
+    for (int i = 0; ok && i < heed_params_count(s); i++)
+        if (!(heed_params_at(s, i)->lr_scale >= 0)) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

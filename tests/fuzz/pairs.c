@@ -43,11 +43,11 @@ static void check_row(const int32_t *ids, const int32_t *pad, int len, int vocab
 
 static void check_batch(const heed_pairs *k, const heed_pairs_args *a, const heed_batch *b,
                         int vocab) {
-    int labels = b->len ? b->len : a->kind == HEED_TAGS ? b->src_len : 1;
-    int most = a->kind == HEED_TRANSLATION ? vocab : heed_pairs_about(k)->classes;
+    int labels = b->len ? b->len : a->kind == HEED_TARGET_TAGS ? b->src_len : 1;
+    int most = a->kind == HEED_TARGET_TEXT ? vocab : heed_pairs_about(k)->classes;
     size_t items = 0;
     require(b->src_len <= a->block && b->len <= a->block);
-    require((b->ids != NULL) == (a->kind == HEED_TRANSLATION));
+    require((b->ids != NULL) == (a->kind == HEED_TARGET_TEXT));
     for (int row = 0; row < b->rows; row++) {
         check_row(b->src + row * b->src_len, b->src_pad + row * b->src_len, b->src_len, vocab);
         if (b->ids) check_row(b->ids + row * b->len, b->pad + row * b->len, b->len, vocab);
@@ -64,7 +64,7 @@ static void use(heed_ctx *c, heed_pairs *k, const heed_pairs_args *a, int how) {
     heed_batch b;
     heed_pair p;
     heed_tokenizer *t = train(c, k, how);
-    if (!heed_pairs_encode(k, t, a->kind == HEED_TRANSLATION ? t : NULL)) return;
+    if (!heed_pairs_encode(k, t, a->kind == HEED_TARGET_TEXT ? t : NULL)) return;
     for (uint64_t i = 0; i < 6; i++) {
         heed_batch_at at = {.val = i & 1, .index = i / 2, .rows = 1 + how % 5};
         if (!heed_pair_batch(k, at, &b)) break;
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
                          : more & 128 ? ".conllu"
                          : more & 64  ? ".conll"
                                       : ".tsv";
-    heed_pairs_args a = {.kind = (heed_pair_kind)((how >> 1) % 3),
+    heed_pairs_args a = {.kind = (heed_target_kind)((how >> 1) % 3),
                          .block = 2 + (how >> 6) * 5,
                          .val_split = how & 32 ? 0.4 : 0,
                          .labels = how & 16 ? names : NULL,

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     fwrite(data + 1, 1, n - 1, f);
     fclose(f);
     heed_pairs_args a = {
-        .kind = (heed_pair_kind)(data[0] & 3), .block = 8, .columns = columns[data[0] >> 2 & 3]};
+        .kind = (heed_target_kind)(data[0] & 3), .block = 8, .columns = columns[data[0] >> 2 & 3]};
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .isa = "generic", .threads = 1});
     heed_pairs *k = heed_pairs_open(c, path, &a);
     require((k != NULL) == (heed_ctx_status(c) == HEED_OK));

@@ -35,7 +35,7 @@ static inline asked ask(const heed_model *model, const char *settings) {
     snprintf(vocab, sizeof vocab, "%d", heed_vocab_size(r->tokenizer));
     heed_config_set(r->config, "vocab", vocab, "test", HEED_FROM_FLAG);
     set(r->config, settings);
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, model->size);
     CHECK(heed_model_init(model, r->self, r->store, r->config));

@@ -22,7 +22,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     snprintf(vocab, sizeof vocab, "vocab=%d", heed_vocab_size(r->tokenizer));
     heed_config_set_list(r->config, vocab, "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
     CHECK(heed_model_init(m, r->self, r->store, r->config));
@@ -100,7 +100,7 @@ TEST(alignment_knows_the_right_tokens) {
 TEST(alignment_of_a_fixed_context_and_of_no_source) {
     bench b;
     heed_alignment_peaks p;
-    heed_attending a;
+    heed_attention_info a;
     heed_alignment_range all[3] = {{0, 3}, {0, 3}, {0, 3}};
     open_bench(&b, &heed_model_rnn, "width=8 block=8 attention=none");
     CHECK(heed_cross_layer(&b.run, 0, &a) && a.fixed && !heed_cross_layer(&b.run, 1, &a));
@@ -120,7 +120,7 @@ TEST(alignment_of_a_fixed_context_and_of_no_source) {
 TEST(alignment_takes_null) {
     bench b;
     heed_alignment_peaks p;
-    heed_attending a;
+    heed_attention_info a;
     heed_alignment_range right[3];
     const heed_pair pair = {.line = 1};
     open_bench(&b, &heed_model_seq2seq, two_layers);

@@ -14,9 +14,9 @@ static void ask_llama(asked *a, const char *settings) {
 /* The parameters of `from` in a model whose heads share nothing: rows of keys and values repeat. */
 static void repeat_parameters(const asked *from, const asked *to) {
     heed_mha_args args = {.heads = 4, .kv_heads = 2, .key = 2, .value = 2};
-    for (int i = 0; i < heed_store_count(from->run.store); i++) {
-        const heed_tensor *x = heed_store_at(from->run.store, i)->tensor;
-        heed_tensor *y = heed_store_at(to->run.store, i)->tensor;
+    for (int i = 0; i < heed_params_count(from->run.store); i++) {
+        const heed_tensor *x = heed_params_at(from->run.store, i)->tensor;
+        heed_tensor *y = heed_params_at(to->run.store, i)->tensor;
         CHECK(strcmp(x->name, y->name) == 0);
         if (x->size == y->size) memcpy(y->x, x->x, x->size * sizeof *x->x);
         for (int row = 0; x->size != y->size && row < y->shape[0]; row++) {
@@ -110,8 +110,8 @@ TEST(blocks_a_record_has_rotated_queries_and_shared_keys) {
     close_asked(&a, r);
 }
 
-static double half_square(const heed_lesson *l) {
-    const heed_matrix *y = &l->part[HEED_LESSON_OUTPUT];
+static double half_square(const heed_attention_trace *l) {
+    const heed_matrix *y = &l->part[HEED_TRACE_OUTPUT];
     double sum = 0;
     for (int i = 0; i < y->rows * y->cols; i++) sum += y->x[i] * y->x[i] / 2;
     return sum;
@@ -123,25 +123,25 @@ TEST(blocks_a_lesson_rotates_queries_and_keys) {
     ask_llama(&a, LLAMA);
     heed_record_block *list = heed_attention_layers(&a.run, NULL);
     for (int head = 0; list && head < 4; head++) {
-        heed_lesson l;
-        heed_lesson_gradient g;
+        heed_attention_trace l;
+        heed_attention_trace_gradient g;
         double off = 1;
-        CHECK(heed_lesson_of_head(&a.s, &list[0], head, &l, &off) && off < 10 * tiny);
-        CHECK(l.part[HEED_LESSON_Q_R].x && l.args.rotary == 20);
-        CHECK(heed_lesson_backward(a.run.c, &l, l.part[HEED_LESSON_OUTPUT].x, NULL, &g));
-        const heed_matrix *const d[] = {&g.part[HEED_LESSON_W_Q], &g.part[HEED_LESSON_W_K]};
+        CHECK(heed_attention_trace_of_head(&a.s, &list[0], head, &l, &off) && off < 10 * tiny);
+        CHECK(l.part[HEED_TRACE_Q_R].x && l.args.rotary == 20);
+        CHECK(heed_attention_trace_backward(a.run.c, &l, l.part[HEED_TRACE_OUTPUT].x, NULL, &g));
+        const heed_matrix *const d[] = {&g.part[HEED_TRACE_W_Q], &g.part[HEED_TRACE_W_K]};
         for (int i = 0; i < 2 * 16; i++) {
-            double *w = &l.part[i / 16 ? HEED_LESSON_W_K : HEED_LESSON_W_Q].x[i % 16], was = *w, up;
+            double *w = &l.part[i / 16 ? HEED_TRACE_W_K : HEED_TRACE_W_Q].x[i % 16], was = *w, up;
             *w = was + 1e-5;
-            heed_lesson_compute(&l);
+            heed_attention_trace_compute(&l);
             up = half_square(&l);
             *w = was - 1e-5;
-            heed_lesson_compute(&l);
+            heed_attention_trace_compute(&l);
             CHECK_CLOSE((up - half_square(&l)) / 2e-5, d[i / 16]->x[i % 16], 1e-8);
             *w = was;
         }
-        heed_lesson_gradient_free(&g);
-        heed_lesson_free(&l);
+        heed_attention_trace_gradient_free(&g);
+        heed_attention_trace_free(&l);
     }
     free(list);
     close_asked(&a, NULL);

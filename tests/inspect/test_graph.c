@@ -7,26 +7,28 @@ enum { WIDTH = 4 };
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
     heed_tensor *w[4];
 } lab;
 
 static void open_lab(lab *l) {
     l->c = heed_open(&(heed_options){.threads = 1});
-    l->s = heed_store_new(l->c);
+    l->s = heed_params_new(l->c);
     l->t = heed_tape_new(l->c);
     for (int i = 0; i < 4; i++) {
         char name[32];
         snprintf(name, sizeof name, "block.%d.%s.weight", i / 2, i % 2 ? "down" : "up");
-        l->w[i] = heed_param(l->s, name, "one", 2, (int[]){WIDTH, WIDTH});
+        l->w[i] = heed_param_new(l->s, name, "one", 2, (int[]){WIDTH, WIDTH});
     }
     heed_tape_begin(l->t, HEED_TRAIN, 0);
 }
 
 static heed_tensor *block(lab *l, heed_tensor *x, const char *up, const char *down, int index) {
-    heed_tensor *h = heed_relu(l->t, heed_affine(heed_at(l->t, up), x, l->w[2 * index], NULL));
-    return heed_add(l->t, x, heed_affine(heed_at(l->t, down), h, l->w[2 * index + 1], NULL));
+    heed_tensor *h =
+        heed_relu(l->t, heed_affine(heed_name_scope(l->t, up), x, l->w[2 * index], NULL));
+    return heed_add(l->t, x,
+                    heed_affine(heed_name_scope(l->t, down), h, l->w[2 * index + 1], NULL));
 }
 
 static heed_tensor *two_blocks(lab *l) {
@@ -84,7 +86,7 @@ TEST(graph_names_the_activation_of_an_affine_op) {
     static const char *const names[] = {"block.0.up", "block.0.down", "block.1.up", "block.1.down"};
     static const heed_act acts[] = {HEED_RELU, HEED_IDENTITY, HEED_SILU, HEED_IDENTITY};
     for (int i = 0; i < 4; i++)
-        x = heed_affine_act(heed_at(l.t, names[i]), x, l.w[i], NULL, acts[i]);
+        x = heed_affine_act(heed_name_scope(l.t, names[i]), x, l.w[i], NULL, acts[i]);
     heed_mean(l.t, x);
     CHECK(heed_graph_read(l.t, &g));
     CHECK_TEXT(g.nodes[1].activation, "relu");
@@ -96,7 +98,7 @@ TEST(graph_names_the_activation_of_an_affine_op) {
     CLOSE(l.c);
 }
 
-static bool infer_as_input(heed_node *n) { return heed_out_like(n, 0); }
+static bool infer_as_input(heed_node *n) { return heed_op_output_like(n, 0); }
 
 static void add_nothing(heed_node *n) { (void)n; }
 
@@ -132,7 +134,7 @@ TEST(graph_boxes_never_wait_for_themselves) {
     open_lab(&l);
     heed_tensor *x = heed_input(l.t, NULL, 2, (int[]){3, WIDTH});
     const char *name[] = {"cell", "cell", "attend.score", "attend.sum", "cell", "cell"};
-    for (int i = 0; i < 6; i++) x = heed_affine(heed_at(l.t, name[i]), x, l.w[i % 4], NULL);
+    for (int i = 0; i < 6; i++) x = heed_affine(heed_name_scope(l.t, name[i]), x, l.w[i % 4], NULL);
     heed_mean(l.t, x);
     CHECK(heed_graph_read(l.t, &g));
     CHECK(g.nodes[1].group == g.nodes[2].group && g.nodes[5].group == g.nodes[6].group);
@@ -182,7 +184,8 @@ static void nested(lab *l) {
     static const char *const names[] = {"a.0.x.p", "a.0.x.q", "a.0.y.p", "a.0.y.q",
                                         "a.1.x.p", "a.1.x.q", "a.1.y.p", "a.1.y.q"};
     heed_tensor *x = heed_input(l->t, NULL, 2, (int[]){3, WIDTH});
-    for (int i = 0; i < 8; i++) x = heed_affine(heed_at(l->t, names[i]), x, l->w[i % 4], NULL);
+    for (int i = 0; i < 8; i++)
+        x = heed_affine(heed_name_scope(l->t, names[i]), x, l->w[i % 4], NULL);
     heed_mean(l->t, x);
 }
 
@@ -220,7 +223,7 @@ TEST(graph_names_are_literal_text) {
     heed_graph g;
     open_lab(&l);
     heed_tensor *x = heed_input(l.t, NULL, 2, (int[]){3, WIDTH});
-    heed_mean(l.t, heed_affine(heed_at(l.t, "<b>&\"'\n</svg>"), x, l.w[0], NULL));
+    heed_mean(l.t, heed_affine(heed_name_scope(l.t, "<b>&\"'\n</svg>"), x, l.w[0], NULL));
     heed_text svg = {.c = l.c};
     CHECK(heed_graph_read(l.t, &g));
     CHECK(heed_graph_svg(&g, &(heed_graph_view){.title = "a<b"}, &svg));

@@ -12,7 +12,7 @@ typedef struct {
     heed_real x[ROWS * LEN * 2], y[ROWS * LEN];
 } mixer;
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_params *s, const void *f) {
     mixer *m = self;
     char name[16];
     (void)f;
@@ -22,7 +22,7 @@ static bool init(void *self, heed_store *s, const void *f) {
         heed_mha_init(&m->attn[i], s, name, (heed_mha_args){.width = WIDTH, .heads = HEADS});
     }
     heed_linear_init(&m->out, s, "out", (heed_linear_args){.in = WIDTH, .out = 1});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
@@ -45,15 +45,15 @@ static heed_tensor *loss(void *self, heed_tape *t, const heed_batch *b) {
                     heed_input(t, m->y, 3, SHAPE(b->rows, b->len, 1)));
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const mixer *m = self;
     if (index >= LAYERS) return false;
-    *out = (heed_attending){.path = m->attn[index].name,
-                            .stack = HEED_ENCODER,
-                            .layer = index,
-                            .heads = HEADS,
-                            .key = m->attn[index].args.key,
-                            .value = m->attn[index].args.value};
+    *out = (heed_attention_info){.path = m->attn[index].name,
+                                 .stack = HEED_ENCODER,
+                                 .layer = index,
+                                 .heads = HEADS,
+                                 .key = m->attn[index].args.key,
+                                 .value = m->attn[index].args.value};
     return true;
 }
 
@@ -78,7 +78,7 @@ static void open_bench(bench *b, const heed_model *m) {
     heed_run *r = &b->run;
     r->c = heed_open(&(heed_options){.seed = 3, .threads = 1});
     r->config = heed_config_new(r->c, (const heed_option *const[]){options, NULL});
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = &b->self;
     CHECK(heed_model_init(m, r->self, r->store, r->config));
@@ -109,7 +109,7 @@ static void sum_rows(const bench *b, int layer, int head, double *entropy, doubl
         heed_probe(b->run.tape, path, false);
         CHECK(heed_evaluation_batch(&b->e, i, &at, &score));
         const heed_tensor *w = heed_probe_find(b->run.tape, path);
-        heed_unprobe(b->run.tape);
+        heed_probe_clear(b->run.tape);
         for (int row = 0; w && row < ROWS * LEN; row++) {
             int q = row % LEN, item = row / LEN;
             const heed_real *x = w->x + ((item * HEADS + head) * LEN + q) * LEN;
@@ -219,7 +219,7 @@ TEST(ablation_stops_when_progress_says_so) {
     CLOSE(b.run.c);
 }
 
-static bool named_otherwise(const void *self, int index, heed_attending *out) {
+static bool named_otherwise(const void *self, int index, heed_attention_info *out) {
     bool found = attending(self, index, out);
     out->path = "elsewhere";
     return found;

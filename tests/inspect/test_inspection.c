@@ -12,13 +12,13 @@ typedef struct {
 
 enum { LEN = 5, WIDTH = 8, HEADS = 2, CLASSES = 3 };
 
-static bool init(void *self, heed_store *s, const void *f) {
+static bool init(void *self, heed_params *s, const void *f) {
     finder *m = self;
     (void)f;
     heed_linear_init(&m->in, s, "in", (heed_linear_args){.in = 2, .out = WIDTH});
     heed_mha_init(&m->attn, s, "attn", (heed_mha_args){.width = WIDTH, .heads = HEADS});
     heed_linear_init(&m->out, s, "out", (heed_linear_args){.in = WIDTH, .out = CLASSES});
-    return heed_ctx_status(heed_store_ctx(s)) == HEED_OK;
+    return heed_ctx_status(heed_params_ctx(s)) == HEED_OK;
 }
 
 static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_input *in) {
@@ -27,14 +27,14 @@ static heed_tensor *logits(const void *self, heed_tape *t, const heed_model_inpu
     return heed_linear_apply(&m->out, t, heed_mha_apply(&m->attn, t, x, NULL));
 }
 
-static bool attending(const void *self, int index, heed_attending *out) {
+static bool attending(const void *self, int index, heed_attention_info *out) {
     const finder *m = self;
-    *out = (heed_attending){.path = m->attn.name,
-                            .stack = HEED_ENCODER,
-                            .heads = HEADS,
-                            .key = m->attn.args.key,
-                            .value = m->attn.args.value,
-                            .beta = 1 / sqrt(m->attn.args.key)};
+    *out = (heed_attention_info){.path = m->attn.name,
+                                 .stack = HEED_ENCODER,
+                                 .heads = HEADS,
+                                 .key = m->attn.args.key,
+                                 .value = m->attn.args.value,
+                                 .beta = 1 / sqrt(m->attn.args.key)};
     return index == 0;
 }
 
@@ -60,7 +60,7 @@ static void open_bench(bench *b, const heed_model *m) {
     heed_run *r = &b->run;
     r->c = heed_open(&(heed_options){.seed = 3, .threads = 1});
     r->config = heed_config_new(r->c, (const heed_option *const[]){options, NULL});
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = &b->self;
     CHECK(heed_model_init(m, r->self, r->store, r->config));
@@ -140,20 +140,20 @@ TEST(inspection_lesson_is_a_head_of_the_model) {
     heed_record_block *layers = heed_attention_layers(&b.run, &count);
     CHECK(r && layers && count == 1);
     for (int head = 0; layers && r && head < HEADS; head++) {
-        heed_lesson l;
+        heed_attention_trace l;
         double off = 1;
-        CHECK(heed_lesson_of_head(&b.s, &layers[0], head, &l, &off));
+        CHECK(heed_attention_trace_of_head(&b.s, &layers[0], head, &l, &off));
         CHECK(off < 10 * tiny && l.args.key == WIDTH / HEADS && l.args.width == WIDTH);
-        const heed_matrix *w = &l.part[HEED_LESSON_WEIGHTS];
+        const heed_matrix *w = &l.part[HEED_TRACE_WEIGHTS];
         for (int i = 0; w->x && i < LEN * LEN; i++)
             CHECK_CLOSE(w->x[i], r->blocks[0].weights[head * LEN * LEN + i], 10 * tiny);
-        heed_lesson_free(&l);
+        heed_attention_trace_free(&l);
     }
-    heed_lesson none;
+    heed_attention_trace none;
     if (layers)
-        CHECK_FAILS(b.run.c, heed_lesson_of_head(&b.s, &layers[0], HEADS, &none, NULL), HEED_USAGE,
-                    "attn has no head 3");
-    heed_lesson_free(&none);
+        CHECK_FAILS(b.run.c, heed_attention_trace_of_head(&b.s, &layers[0], HEADS, &none, NULL),
+                    HEED_USAGE, "attn has no head 3");
+    heed_attention_trace_free(&none);
     free(layers);
     close_bench(&b, r);
 }
@@ -224,7 +224,7 @@ static void outputs_of(bench *b, heed_real *x, double out[LEN * WIDTH]) {
     const heed_tensor *y = heed_probe_find(b->run.tape, "attn.out.out");
     CHECK(y && y->size == LEN * WIDTH);
     for (int i = 0; y && i < LEN * WIDTH; i++) out[i] = (double)y->x[i];
-    heed_unprobe(b->run.tape);
+    heed_probe_clear(b->run.tape);
 }
 
 TEST(inspection_influence_is_the_norm_of_differences) {

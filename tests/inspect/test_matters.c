@@ -58,7 +58,7 @@ TEST(matters_occlusion_asks_again_without_each_token) {
     asked a = ask(&heed_model_mlm, SMALL);
     int mask = heed_tokenizer_specials(a.run.tokenizer).mask;
     int cat = heed_token_id(a.run.tokenizer, "cat");
-    heed_tensor *e = heed_store_find(a.run.store, "embed.token.weight")->tensor;
+    heed_tensor *e = heed_params_find(a.run.store, "embed.token.weight")->tensor;
     memcpy(e->x + cat * 8, e->x + mask * 8, 8 * sizeof *e->x);
     heed_record *r = look(&a);
     CHECK(heed_occlusion_add(&a.s, NULL, r));
@@ -91,9 +91,9 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
                     int key, int class) {
     char name[64];
     snprintf(name, sizeof name, "%s.out.weight", path);
-    heed_tensor *w = heed_store_find(a->run.store, name)->tensor;
+    heed_tensor *w = heed_params_find(a->run.store, name)->tensor;
     snprintf(name, sizeof name, "%s.out.bias", path);
-    heed_tensor *b = heed_store_find(a->run.store, name)->tensor;
+    heed_tensor *b = heed_params_find(a->run.store, name)->tensor;
     heed_tape *t = a->run.tape;
     const heed_question *q = &a->s.questions[a->s.question_count - 1];
     double y[2], step = is_double ? 1e-5 : 1e-2;
@@ -120,7 +120,7 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_inspection_logits(&a->s, t);
     heed_tensor *v = heed_probe_find(t, path);
-    heed_unprobe(t);
+    heed_probe_clear(t);
     if (v) memcpy(copy, v->x, v->size * sizeof *copy);
     return v;
 }
@@ -252,8 +252,8 @@ TEST(matters_heads_go_off_and_come_back) {
     CHECK(inspect_text(&a.s, &a.run, text, sizeof text - 1, NULL));
     int count;
     heed_record_block *list = heed_attention_layers(&a.run, &count);
-    heed_tensor *w = heed_store_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
-    heed_tensor *b = heed_store_find(a.run.store, "encoder.1.attn.qkv.bias")->tensor;
+    heed_tensor *w = heed_params_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
+    heed_tensor *b = heed_params_find(a.run.store, "encoder.1.attn.qkv.bias")->tensor;
     heed_real weight[24 * 8], bias[24], v[2 * 10 * 4];
     memcpy(weight, w->x, sizeof weight);
     memcpy(bias, b->x, sizeof bias);
@@ -279,7 +279,7 @@ static size_t weights_now(const asked *a, heed_real out[WEIGHTS]) {
     heed_tape_begin(t, HEED_EVAL, 0);
     CHECK(heed_inspection_logits(&a->s, t) != NULL);
     heed_tensor *w = heed_probe_find(t, "decoder.attend.weights");
-    heed_unprobe(t);
+    heed_probe_clear(t);
     CHECK(w && w->size <= WEIGHTS);
     if (!w || w->size > WEIGHTS) return 0;
     memcpy(out, w->x, w->size * sizeof *out);

@@ -27,7 +27,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     heed_config_set_list(r->config, "val-split=0 workers=0", "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
     b->data = heed_data_open(r->c, r->config, heed_model_data(m), NULL);
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
     CHECK(b->data && heed_model_init(m, r->self, r->store, r->config));

@@ -2,18 +2,19 @@
 #include "files.h"
 
 static const heed_option model_options[] = {
-    {"layers", HEED_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
-    {"norm", HEED_TEXT, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
-    {"tie", HEED_BOOL, "true", 0, 0, NULL, "share embedding and head", "Model"},
-    {"lr", HEED_REAL, "1e-3", 0, 10, NULL, "learning rate", "Training"},
-    {"key-width", HEED_INT, "", 1, 4096, NULL, "width of a key; by default width / heads", "Model"},
+    {"layers", HEED_OPTION_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
+    {"norm", HEED_OPTION_STRING, "post", 0, 0, "pre|post", "where the layer norm stands", "Model"},
+    {"tie", HEED_OPTION_BOOL, "true", 0, 0, NULL, "share embedding and head", "Model"},
+    {"lr", HEED_OPTION_REAL, "1e-3", 0, 10, NULL, "learning rate", "Training"},
+    {"key-width", HEED_OPTION_INT, "", 1, 4096, NULL, "width of a key; by default width / heads",
+     "Model"},
     {0}};
 static const heed_option fit_options[] = {
-    {"lr", HEED_REAL, "5", 0, 10, NULL, "never seen: the first table counts", "Training"},
-    {"steps", HEED_INT, "300", 0, 1e12, NULL, "updates to do", "Training"},
-    {"shift", HEED_REAL, "0", 0, 0, NULL, "any number", "Training"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "validation file", "Data"},
-    {"resume-on-error", HEED_BOOL, "false", 0, 0, NULL, "go on", "Training"},
+    {"lr", HEED_OPTION_REAL, "5", 0, 10, NULL, "never seen: the first table counts", "Training"},
+    {"steps", HEED_OPTION_INT, "300", 0, 1e12, NULL, "updates to do", "Training"},
+    {"shift", HEED_OPTION_REAL, "0", 0, 0, NULL, "any number", "Training"},
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "validation file", "Data"},
+    {"resume-on-error", HEED_OPTION_BOOL, "false", 0, 0, NULL, "go on", "Training"},
     {0}};
 static const heed_option *const tables[] = {model_options, fit_options, NULL};
 
@@ -82,7 +83,7 @@ TEST_IN(config_refuses_wrong_values, heed_open(NULL)) {
     much[20000] = 0;
     CHECK_FAILS(c, heed_config_set(f, "val", much, "--val", HEED_FROM_FLAG), HEED_USAGE, "20000");
     free(much);
-    static const heed_option broken[] = {{"n", HEED_INT, "x", 0, 0, NULL, NULL, NULL}, {0}};
+    static const heed_option broken[] = {{"n", HEED_OPTION_INT, "x", 0, 0, NULL, NULL, NULL}, {0}};
     CHECK_FAILS(c, heed_config_new(c, (const heed_option *const[]){broken, NULL}), HEED_USAGE, "n");
 }
 
@@ -273,7 +274,7 @@ TEST_IN(config_written_file_explains, heed_open(NULL)) {
 
 TEST_IN(config_help_is_aligned, heed_open(NULL)) {
     static const heed_option long_help[] = {
-        {"a-very-long-option-name-to-break", HEED_TEXT, "", 0, 0, NULL,
+        {"a-very-long-option-name-to-break", HEED_OPTION_STRING, "", 0, 0, NULL,
          "words words words words words words words words words words words words words words",
          "G"},
         {0}};
@@ -297,10 +298,10 @@ TEST_IN(config_help_is_aligned, heed_open(NULL)) {
 
 /* A table of other defaults leaves the order as it is. */
 TEST_IN(config_defaults_of_another_table_move_nothing, heed_open(NULL)) {
-    static const heed_option first[] = {{"b", HEED_INT, "7", 0, 9, NULL, "b", "Mine"}, {0}};
-    static const heed_option second[] = {{"a", HEED_INT, "1", 0, 9, NULL, "a", "One"},
-                                         {"b", HEED_INT, "2", 0, 9, NULL, "b", NULL},
-                                         {"c", HEED_INT, "3", 0, 9, NULL, "c", "Two"},
+    static const heed_option first[] = {{"b", HEED_OPTION_INT, "7", 0, 9, NULL, "b", "Mine"}, {0}};
+    static const heed_option second[] = {{"a", HEED_OPTION_INT, "1", 0, 9, NULL, "a", "One"},
+                                         {"b", HEED_OPTION_INT, "2", 0, 9, NULL, "b", NULL},
+                                         {"c", HEED_OPTION_INT, "3", 0, 9, NULL, "c", "Two"},
                                          {0}};
     heed_text out = {.c = c};
     heed_config *f = heed_config_new(c, (const heed_option *const[]){first, second, NULL});
@@ -342,7 +343,8 @@ static const heed_option net_rows[] = {
     HEED_SHARED(net_set, seed, "seed"),
     HEED_SHARED(net_set, absent, "absent"),
     {0}};
-static const heed_option seed_rows[] = {{"seed", HEED_INT, "7", 0, 9, NULL, "seed", "Net"}, {0}};
+static const heed_option seed_rows[] = {{"seed", HEED_OPTION_INT, "7", 0, 9, NULL, "seed", "Net"},
+                                        {0}};
 
 /* Members of every type; a table in a table, with other defaults and another row for one of its
  * settings; settings of other tables. */

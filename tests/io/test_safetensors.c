@@ -167,22 +167,22 @@ TEST_IN(safetensors_gives_arrays_and_metadata, heed_open(NULL)) {
 
 /* ---- saving and loading stores ---- */
 
-static heed_store *store_of(heed_ctx *c, double start) {
-    heed_store *s = heed_store_new(c);
-    heed_param(s, "z", "zero", 2, (int[]){2, 3});
-    heed_param(s, "a.weight", "zero", 1, (int[]){2});
-    heed_state_new(s, "ü\"\n", "zero", 0, NULL);
+static heed_params *store_of(heed_ctx *c, double start) {
+    heed_params *s = heed_params_new(c);
+    heed_param_new(s, "z", "zero", 2, (int[]){2, 3});
+    heed_param_new(s, "a.weight", "zero", 1, (int[]){2});
+    heed_buffer_new(s, "ü\"\n", "zero", 0, NULL);
     double value = start;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *t = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_tensor *t = heed_params_at(s, i)->tensor;
         for (size_t k = 0; k < t->size; k++) t->x[k] = (heed_real)value++;
     }
     return s;
 }
 
-static bool same_values(const heed_store *a, const heed_store *b) {
-    for (int i = 0; i < heed_store_count(a); i++) {
-        const heed_tensor *x = heed_store_at(a, i)->tensor, *y = heed_store_at(b, i)->tensor;
+static bool same_values(const heed_params *a, const heed_params *b) {
+    for (int i = 0; i < heed_params_count(a); i++) {
+        const heed_tensor *x = heed_params_at(a, i)->tensor, *y = heed_params_at(b, i)->tensor;
         if (memcmp(x->x, y->x, x->size * sizeof(heed_real)) != 0) return false;
     }
     return true;
@@ -213,7 +213,7 @@ TEST_IN(safetensors_writer_bytes, heed_open(NULL)) {
 }
 
 TEST_IN(safetensors_writer_metadata, heed_open(NULL)) {
-    heed_store *s = store_of(c, 1);
+    heed_params *s = store_of(c, 1);
     const char *path = in_folder("s");
     CHECK(heed_save_meta(s, path, (const char *[]){"model", "gpt\t\x01", "config", "{}", NULL}));
     heed_safetensors *f = heed_safetensors_open(c, path);
@@ -231,14 +231,14 @@ TEST_IN(safetensors_writer_metadata, heed_open(NULL)) {
 
 TEST(safetensors_store_round_trip) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *a = store_of(c, 1), *b = store_of(c, 100);
-    heed_real *x = heed_store_at(a, 0)->tensor->x;
+    heed_params *a = store_of(c, 1), *b = store_of(c, 100);
+    heed_real *x = heed_params_at(a, 0)->tensor->x;
     x[0] = (heed_real)NAN;
     x[1] = -0.0f;
     x[2] = (heed_real)1e-40; /* denormal in single precision */
     x[3] = -(heed_real)INFINITY;
     CHECK(heed_save(a, in_folder("s")) && heed_load(b, in_folder("s")) && same_values(a, b));
-    heed_store *none = heed_store_new(c);
+    heed_params *none = heed_params_new(c);
     CHECK(heed_save(none, in_folder("n")) && heed_load(none, in_folder("n")));
     CHECK(files_in_folder() == 2);
     heed_fail(c, HEED_DIVERGED, "loss is not finite");
@@ -249,15 +249,15 @@ TEST(safetensors_store_round_trip) {
 }
 
 TEST_IN(safetensors_load_is_strict, heed_open(NULL)) {
-    heed_store *s = store_of(c, 1), *kept = store_of(c, 1);
+    heed_params *s = store_of(c, 1), *kept = store_of(c, 1);
     const char *path = in_folder("s");
-    heed_store *fewer = heed_store_new(c), *more = store_of(c, 50), *other = heed_store_new(c);
-    heed_param(fewer, "z", "one", 2, (int[]){2, 3});
-    heed_param(fewer, "a.weight", "one", 1, (int[]){2});
-    heed_param(more, "b", "one", 1, (int[]){1});
-    heed_param(other, "z", "one", 2, (int[]){3, 2});
-    heed_param(other, "a.weight", "one", 1, (int[]){2});
-    heed_param(other, "ü\"\n", "one", 0, NULL);
+    heed_params *fewer = heed_params_new(c), *more = store_of(c, 50), *other = heed_params_new(c);
+    heed_param_new(fewer, "z", "one", 2, (int[]){2, 3});
+    heed_param_new(fewer, "a.weight", "one", 1, (int[]){2});
+    heed_param_new(more, "b", "one", 1, (int[]){1});
+    heed_param_new(other, "z", "one", 2, (int[]){3, 2});
+    heed_param_new(other, "a.weight", "one", 1, (int[]){2});
+    heed_param_new(other, "ü\"\n", "one", 0, NULL);
     CHECK(heed_save(fewer, path));
     CHECK_FAILS(c, heed_load(s, path), HEED_DATA, "tensor ü\"\n: expected, but not found");
     CHECK(heed_save(more, path));
@@ -271,7 +271,7 @@ TEST_IN(safetensors_load_is_strict, heed_open(NULL)) {
 }
 
 TEST_IN(safetensors_load_from_memory, heed_open(NULL)) {
-    heed_store *a = store_of(c, 1), *b = store_of(c, 50);
+    heed_params *a = store_of(c, 1), *b = store_of(c, 50);
     size_t n;
     CHECK(heed_save(a, in_folder("s")));
     unsigned char *bytes = heed__os_read(c, in_folder("s"), 0, &n);
@@ -284,10 +284,10 @@ TEST_IN(safetensors_load_from_memory, heed_open(NULL)) {
 
 /* A file that is opened by its header is read later, and may have changed. */
 TEST_IN(safetensors_values_are_read_from_the_file, heed_open(NULL)) {
-    heed_store *a = store_of(c, 1), *b = store_of(c, 50);
+    heed_params *a = store_of(c, 1), *b = store_of(c, 50);
     CHECK(heed_save(a, in_folder("s")));
     heed_safetensors *f = heed__safetensors_head(c, in_folder("s"));
-    CHECK(f && heed_safetensors_count(f) == heed_store_count(a));
+    CHECK(f && heed_safetensors_count(f) == heed_params_count(a));
     CHECK(f && !heed_safetensors_at(f, 0)->data && heed_safetensors_at(f, 0)->offset == 0);
     CHECK(heed__load_parsed(b, in_folder("s"), f) && same_values(a, b));
     size_t n;
@@ -318,8 +318,8 @@ TEST_IN(safetensors_load_converts, heed_open(NULL)) {
         {"F32", 8, {0, 0, 0x80, 0x3F, 0, 0, 0x20, 0xC0}, 1, -2.5},
         {"F64", 16, {0, 0, 0, 0, 0, 0, 0xF0, 0x3F, 0, 0, 0, 0, 0, 0, 0x04, 0xC0}, 1, -2.5},
     };
-    heed_store *s = heed_store_new(c);
-    heed_tensor *t = heed_param(s, "a", "zero", 1, (int[]){2});
+    heed_params *s = heed_params_new(c);
+    heed_tensor *t = heed_param_new(s, "a", "zero", 1, (int[]){2});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char header[128];
         size_t n, k = cases[i].n;
@@ -343,23 +343,23 @@ TEST_IN(safetensors_load_converts, heed_open(NULL)) {
 
 /* Reads n bytes of file into a new store: its values are those of a after a load, else untouched.
  */
-static bool load_is_whole(heed_ctx *c, const unsigned char *file, size_t n, const heed_store *a) {
-    heed_store *s = store_of(c, 100), *kept = store_of(c, 100);
+static bool load_is_whole(heed_ctx *c, const unsigned char *file, size_t n, const heed_params *a) {
+    heed_params *s = store_of(c, 100), *kept = store_of(c, 100);
     heed_safetensors *f = heed__safetensors_parse(c, "d", memcpy(heed__alloc(c, n), file, n), n);
     bool ok = heed__load_parsed(s, "d", f);
     heed_status state = heed_ctx_status(c);
     heed_clear(c);
     CHECK(same_values(s, ok ? a : kept) && state == (ok ? HEED_OK : HEED_DATA));
     heed_safetensors_close(f);
-    heed_store_free(s);
-    heed_store_free(kept);
+    heed_params_free(s);
+    heed_params_free(kept);
     return ok;
 }
 
 /* Every shorter file is refused, and every header with one bit flipped is refused or read to the
  * same values. */
 TEST_IN(safetensors_damage_is_found, heed_open(NULL)) {
-    heed_store *a = store_of(c, 1);
+    heed_params *a = store_of(c, 1);
     CHECK(heed_save(a, in_folder("s")));
     size_t n;
     unsigned char *file = heed__os_read(c, in_folder("s"), 0, &n);

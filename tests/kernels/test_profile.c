@@ -6,7 +6,7 @@ enum { ROWS = 5, IN = 7, OUT = 3 };
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
     heed_tensor *w, *b;
     heed_optim *o;
@@ -15,10 +15,10 @@ typedef struct {
 static trained open_trained(void) {
     trained l = {.c = heed_open(&(heed_options){.seed = 3, .threads = 2})};
     heed_optim_args a = heed_optim_defaults(&heed_adamw);
-    l.s = heed_store_new(l.c);
+    l.s = heed_params_new(l.c);
     l.t = heed_tape_new(l.c);
-    l.w = heed_param(l.s, "w", "kaiming", 2, (int[]){OUT, IN});
-    l.b = heed_param(l.s, "b", "zero", 1, (int[]){OUT});
+    l.w = heed_param_new(l.s, "w", "kaiming", 2, (int[]){OUT, IN});
+    l.b = heed_param_new(l.s, "b", "zero", 1, (int[]){OUT});
     l.o = heed_optim_new(l.s, &heed_adamw, &a);
     return l;
 }
@@ -31,8 +31,8 @@ static void train(const trained *l, int steps) {
         heed_tensor *in = heed_want_grad(l->t, heed_input(l->t, x, 2, (int[]){ROWS, IN}));
         heed_tensor *y = heed_affine(l->t, in, l->w, l->b);
         heed_backward(l->t, heed_mean(l->t, y));
-        heed_clip(l->o, 1, 1);
-        heed_step(l->o, 1);
+        heed_clip_grad_norm(l->o, 1, 1);
+        heed_optim_step(l->o, 1);
     }
 }
 
@@ -101,9 +101,9 @@ TEST(profile_changes_no_value) {
 TEST_IN(profile_leaves_the_precision_that_was_set_meanwhile,
         heed_open(&(heed_options){.seed = 1, .threads = 1})) {
     enum { SIZE = 64 };
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){SIZE, SIZE}), *y[2];
+    heed_tensor *w = heed_param_new(s, "w", "normal:1", 2, (int[]){SIZE, SIZE}), *y[2];
     heed_profile *p = heed_profile_new(c);
     if (!heed_set_precision(c, HEED_BF16)) heed_clear(c); /* not on this CPU: both are alike */
     heed_tape_begin(t, HEED_EVAL, 0);

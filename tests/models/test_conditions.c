@@ -18,10 +18,10 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t n) {
     return h;
 }
 
-static uint64_t parameters_of(const heed_store *s) {
+static uint64_t parameters_of(const heed_params *s) {
     uint64_t h = 0;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_tensor *x = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_tensor *x = heed_params_at(s, i)->tensor;
         h = mix(h, x->name, strlen(x->name));
         h = mix(h, x->shape, (size_t)x->dims * sizeof *x->shape);
         h = mix(h, x->x, x->size * sizeof *x->x);
@@ -69,7 +69,7 @@ static looks look(const heed_model *m, const heed_model_case *k, const char *key
     looks l = {0};
     built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = m};
     b.f = heed_model_config(b.c, m, NULL);
-    b.s = heed_store_new(b.c);
+    b.s = heed_params_new(b.c);
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, m->size);
     heed_config_set_list(b.f, k->settings, "test", HEED_FROM_PRESET);
@@ -99,16 +99,16 @@ static bool other_value(const heed_option *o, const char *now, int i, char *valu
     static const char *const real[] = {"0.25", "0.5", "1", "3", "0"};
     const char *at = o->choices;
     switch (o->kind) {
-    case HEED_BOOL:
+    case HEED_OPTION_BOOL:
         snprintf(value, size, "%s", strcmp(now, "true") == 0 ? "false" : "true");
         return i == 0;
-    case HEED_INT:
+    case HEED_OPTION_INT:
         if (i < 6) snprintf(value, size, "%s", whole[i]);
         return i < 6;
-    case HEED_REAL:
+    case HEED_OPTION_REAL:
         if (i < 5) snprintf(value, size, "%s", real[i]);
         return i < 5;
-    case HEED_TEXT:
+    case HEED_OPTION_STRING:
         for (int k = 0; at && k < i; k++) at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
         if (at) snprintf(value, size, "%.*s", (int)strcspn(at, "|"), at);
         return at != NULL;

@@ -10,7 +10,7 @@ typedef struct {
     heed_ctx *c;
     heed_safetensors *file;
     const heed_model *model;
-    heed_store *s;
+    heed_params *s;
     void *self;
     int rows, len, pixels, source, masked_positions, labels; /* labels: of a batch */
     int32_t *ids, *src, *pad, *label, *pick; /* of all batches; NULL where the model has none */
@@ -33,8 +33,8 @@ static int32_t *indices(const twin *w, const char *name) {
 
 /* adapters: only their entries are set, or only the others. */
 static void fill(const twin *w, bool adapters) {
-    for (int i = 0; i < heed_store_count(w->s); i++) {
-        const heed_entry *e = heed_store_at(w->s, i);
+    for (int i = 0; i < heed_params_count(w->s); i++) {
+        const heed_param *e = heed_params_at(w->s, i);
         if (e->adapter != adapters) continue;
         char key[96];
         snprintf(key, sizeof key, "w.%s", e->name);
@@ -55,7 +55,7 @@ static bool make_model(twin *w) {
         if (value && heed_option_find(w->model->options, key))
             heed_config_set(f, key, value, key, HEED_FROM_FLAG);
     }
-    w->s = heed_store_new(w->c);
+    w->s = heed_params_new(w->c);
     w->self = calloc(1, w->model->size);
     return w->self && heed_model_init(w->model, w->self, w->s, f);
 }
@@ -241,8 +241,8 @@ static void check_gradients(const twin *w) {
     heed_batch b = batch_at(w, 0);
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_backward(t, w->model->loss(w->self, t, &b));
-    for (int i = 0; i < heed_store_count(w->s); i++) {
-        const heed_entry *e = heed_store_at(w->s, i);
+    for (int i = 0; i < heed_params_count(w->s); i++) {
+        const heed_param *e = heed_params_at(w->s, i);
         char name[96];
         snprintf(name, sizeof name, "g.%s", e->name);
         if (e->trained) compare(w, name, e->tensor->g, e->tensor->size);
@@ -252,8 +252,8 @@ static void check_gradients(const twin *w) {
 }
 
 static void check_statistics(const twin *w) {
-    for (int i = 0; i < heed_store_count(w->s); i++) {
-        const heed_entry *e = heed_store_at(w->s, i);
+    for (int i = 0; i < heed_params_count(w->s); i++) {
+        const heed_param *e = heed_params_at(w->s, i);
         char name[96];
         snprintf(name, sizeof name, "e.%s", e->name);
         if (e->state) compare(w, name, e->tensor->x, e->tensor->size);
@@ -276,7 +276,7 @@ static void check_training(const twin *w) {
         heed_backward(t, loss);
         double e = golden_number(expected, (size_t)i);
         CHECK_CLOSE(loss ? loss->x[0] : NAN, e, 1e-5 * e);
-        heed_step(o, 1);
+        heed_optim_step(o, 1);
     }
 }
 
@@ -349,8 +349,8 @@ TEST(golden_lora) {
                             (heed_real)setting(&w, "alpha")) == 2);
     fill(&w, true);
     if (open) check_training(&w);
-    for (int i = 0; i < heed_store_count(w.s); i++) {
-        const heed_entry *e = heed_store_at(w.s, i);
+    for (int i = 0; i < heed_params_count(w.s); i++) {
+        const heed_param *e = heed_params_at(w.s, i);
         char name[96];
         snprintf(name, sizeof name, "e.%s", e->name);
         if (e->adapter) compare(&w, name, e->tensor->x, e->tensor->size);

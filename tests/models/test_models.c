@@ -95,12 +95,12 @@ TEST(models_start_as_published) {
 
 TEST(models_decay_is_of_matrices_alone) {
     built b = build(&heed_model_vit, NULL, VIT);
-    CHECK(!heed_store_find(b.s, "embed.cls")->decay);
-    CHECK(!heed_store_find(b.s, "embed.position.weight")->decay);
-    CHECK(!heed_store_find(b.s, "embed.patch.bias")->decay);
-    CHECK(!heed_store_find(b.s, "norm.weight")->decay);
-    CHECK(heed_store_find(b.s, "embed.patch.weight")->decay);
-    CHECK(heed_store_find(b.s, "head.weight")->decay);
+    CHECK(!heed_params_find(b.s, "embed.cls")->decay);
+    CHECK(!heed_params_find(b.s, "embed.position.weight")->decay);
+    CHECK(!heed_params_find(b.s, "embed.patch.bias")->decay);
+    CHECK(!heed_params_find(b.s, "norm.weight")->decay);
+    CHECK(heed_params_find(b.s, "embed.patch.weight")->decay);
+    CHECK(heed_params_find(b.s, "head.weight")->decay);
     DISCARD(b);
 }
 
@@ -304,8 +304,8 @@ TEST(models_one_neuron_refuses_a_third_class) {
 TEST(models_count_the_label_among_the_first) {
     built b = build(&heed_model_mlp, NULL,
                     "image-size=1 channels=1 layers=1 width=1 classes=7 batch-norm=false");
-    heed_real *bias = heed_store_find(b.s, "head.bias")->tensor->x;
-    memset(heed_store_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
+    heed_real *bias = heed_params_find(b.s, "head.bias")->tensor->x;
+    memset(heed_params_find(b.s, "head.weight")->tensor->x, 0, 7 * sizeof *bias);
     for (int i = 0; i < 7; i++) bias[i] = (heed_real)(i == 6 ? 5 : 7 - i); /* ranks 7 6 5 4 3 2 5 */
     int32_t labels[] = {0, 2, 5, 6, 4};
     heed_real x[5] = {0};
@@ -339,12 +339,12 @@ static uint64_t trained_bits(const heed_model *model, int threads) {
     for (uint64_t i = 0; i < 3; i++) {
         heed_tape_begin(b.t, HEED_TRAIN, i);
         heed_backward(b.t, model->loss(b.self, b.t, &batch));
-        heed_clip(o, 1, 1);
-        heed_step(o, 1);
+        heed_clip_grad_norm(o, 1, 1);
+        heed_optim_step(o, 1);
     }
     uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < heed_store_count(b.s); i++) {
-        const heed_tensor *x = heed_store_at(b.s, i)->tensor;
+    for (int i = 0; i < heed_params_count(b.s); i++) {
+        const heed_tensor *x = heed_params_at(b.s, i)->tensor;
         const unsigned char *bytes = (const unsigned char *)x->x;
         for (size_t j = 0; j < x->size * sizeof *x->x; j++)
             hash = (hash ^ bytes[j]) * 1099511628211u;

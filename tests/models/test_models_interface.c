@@ -13,7 +13,7 @@ static const int32_t targets[] = {1, 4, 2, 0, 5, 3, 1, 6};
 static built build_case(const heed_model *m, const heed_model_case *k) {
     built b = {.c = heed_open(&(heed_options){.seed = 5, .threads = 1}), .model = m};
     b.f = heed_model_config(b.c, m, NULL);
-    b.s = heed_store_new(b.c);
+    b.s = heed_params_new(b.c);
     b.t = heed_tape_new(b.c);
     b.self = calloc(1, m->size);
     CHECK(heed_config_set_list(b.f, k->settings, "test", HEED_FROM_FLAG));
@@ -108,14 +108,14 @@ static int positions(const built *b, bool target) {
 }
 
 /* Whether the values of the layer's heads are rows of a stacked projection. */
-static bool has_values(const built *b, const heed_attending *a) {
+static bool has_values(const built *b, const heed_attention_info *a) {
     char name[96];
     snprintf(name, sizeof name, "%s.%s.weight", a->path, a->stack == HEED_CROSS ? "kv" : "qkv");
-    return heed_store_find(b->s, name) != NULL;
+    return heed_params_find(b->s, name) != NULL;
 }
 
 static void check_attending(const built *b) {
-    heed_attending a;
+    heed_attention_info a;
     int count = 0, fixed = 0, found = 0;
     char path[96];
     heed_probe(b->t, "*.weights", false);
@@ -143,7 +143,7 @@ static void check_attending(const built *b) {
     }
     CHECK(found == count);
     CHECK(fixed == 0 || count == 1);
-    heed_unprobe(b->t);
+    heed_probe_clear(b->t);
 }
 
 TEST(interface_attention_layers_are_those_that_a_probe_finds) { each_case(check_attending); }
@@ -153,7 +153,7 @@ TEST(interface_attention_scores_are_products_times_beta) {
     for (int i = 0; heed_models[i]; i++)
         for (const heed_model_case *k = heed_models[i]->cases; k->settings; k++) {
             built b = build_case(heed_models[i], k);
-            heed_attending a;
+            heed_attention_info a;
             if (b.model->attending && b.model->attending(b.self, 0, &a) && !a.fixed &&
                 !a.additive && !strstr(k->settings, "general")) {
                 char path[3][96];
@@ -184,7 +184,7 @@ TEST(interface_attention_scores_are_products_times_beta) {
 }
 
 static void check_average(const built *b) {
-    heed_attending a;
+    heed_attention_info a;
     char path[96];
     if (!b->model->average || !b->model->attending(b->self, 0, &a) || a.fixed) return;
     if (has_values(b, &a)) return;
@@ -206,13 +206,13 @@ TEST(interface_average_weighs_all_keys_alike) { each_case(check_average); }
 
 /* Values that are switched off by the rows of PATH.qkv or PATH.kv have such rows. */
 static void check_values(const built *b) {
-    heed_attending a;
+    heed_attention_info a;
     char path[96];
     for (int i = 0; b->model->attending && b->model->attending(b->self, i, &a); i++) {
         if (b->model->average && !has_values(b, &a)) continue;
         bool cross = a.stack == HEED_CROSS;
         snprintf(path, sizeof path, "%s.%s.weight", a.path, cross ? "kv" : "qkv");
-        const heed_entry *e = heed_store_find(b->s, path);
+        const heed_param *e = heed_params_find(b->s, path);
         heed_mha_args sizes = {.heads = a.heads,
                                .kv_heads = a.kv_heads,
                                .key = a.key,

@@ -123,15 +123,15 @@ TEST(masked_encoder_is_that_of_a_vit) {
                     "init-std=0.5");
     int shared = 0;
     heed_real x[PIXEL_COUNT];
-    for (int i = 0; i < heed_store_count(v.s); i++) {
-        const heed_entry *e = heed_store_at(v.s, i), *own = heed_store_find(a.s, e->name);
+    for (int i = 0; i < heed_params_count(v.s); i++) {
+        const heed_param *e = heed_params_at(v.s, i), *own = heed_params_find(a.s, e->name);
         if (strncmp(e->name, "head.", 5) == 0) continue;
         CHECK(own && heed_same_shape(own->tensor, e->tensor) && own->decay == e->decay);
         if (own) memcpy(e->tensor->x, own->tensor->x, own->tensor->size * sizeof(heed_real));
         shared++;
     }
-    for (int i = 0; i < heed_store_count(a.s); i++) {
-        const char *name = heed_store_at(a.s, i)->name;
+    for (int i = 0; i < heed_params_count(a.s); i++) {
+        const char *name = heed_params_at(a.s, i)->name;
         if (strncmp(name, "decoder.", 8) != 0) shared--;
     }
     CHECK(shared == 0);
@@ -272,7 +272,7 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     heed_config_set_list(r->config, "val-split=0.25 workers=0", "test", HEED_FROM_FLAG);
     heed_config_set_list(r->config, settings, "test", HEED_FROM_FLAG);
     b->data = heed_data_open(r->c, r->config, heed_model_data(m), NULL);
-    r->store = heed_store_new(r->c);
+    r->store = heed_params_new(r->c);
     r->tape = heed_tape_new(r->c);
     r->self = calloc(1, m->size);
     CHECK(b->data && heed_model_init(m, r->self, r->store, r->config));

@@ -75,12 +75,13 @@ static double largest(const heed_real *x, size_t n) {
 
 static void check_gradients(const char *settings, const built *a, const built *b) {
     double scale = 0;
-    for (int e = 0; e < heed_store_count(a->s); e++) {
-        const heed_tensor *x = heed_store_at(a->s, e)->tensor;
+    for (int e = 0; e < heed_params_count(a->s); e++) {
+        const heed_tensor *x = heed_params_at(a->s, e)->tensor;
         if (x->g) scale = fmax(scale, largest(x->g, x->size));
     }
-    for (int e = 0; e < heed_store_count(a->s); e++) {
-        const heed_tensor *x = heed_store_at(a->s, e)->tensor, *y = heed_store_at(b->s, e)->tensor;
+    for (int e = 0; e < heed_params_count(a->s); e++) {
+        const heed_tensor *x = heed_params_at(a->s, e)->tensor,
+                          *y = heed_params_at(b->s, e)->tensor;
         CHECK((x->g != NULL) == (y->g != NULL));
         if (x->g && y->g && !(apart(x->g, y->g, x->size) <= rounding * scale))
             test_fail(__FILE__, __LINE__, "%s %s: the gradient of %s is off by %g of %g",
@@ -135,7 +136,7 @@ TEST(rows_are_all_computed_for_probes) {
 /* Any order, a row twice, and none at all. */
 TEST(rows_come_in_any_order) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 1});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_block block;
     heed_block_init(&block, s, "block",
@@ -196,10 +197,10 @@ TEST(logits_in_blocks_are_enough) {
 TEST(logits_in_blocks_need_little_memory) {
     enum { N = 8192, C = 1024, D = 8 };
     heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 2});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){C, D});
-    heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){N, D});
+    heed_tensor *w = heed_param_new(s, "w", "normal:1", 2, (int[]){C, D});
+    heed_tensor *x = heed_param_new(s, "x", "normal:1", 2, (int[]){N, D});
     int32_t labels[N];
     for (int i = 0; i < N; i++) labels[i] = i % 5 ? i % C : -100;
     heed_real loss[2] = {0};
@@ -223,10 +224,10 @@ TEST(logits_in_blocks_need_little_memory) {
 TEST(a_second_backward_through_the_output_layer_adds_as_much) {
     enum { N = 5, C = 7, D = 3 };
     heed_ctx *c = heed_open(&(heed_options){.seed = 7});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
-    heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){C, D});
-    heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){N, D});
+    heed_tensor *w = heed_param_new(s, "w", "normal:1", 2, (int[]){C, D});
+    heed_tensor *x = heed_param_new(s, "x", "normal:1", 2, (int[]){N, D});
     const int32_t labels[N] = {0, 6, 2, 3, 1};
     heed_real g[2] = {0};
     for (int fused = 0; fused < 2; fused++) {
@@ -263,9 +264,9 @@ TEST(recomputed_blocks_give_the_same_bits) {
         if (cases[i].frozen) CHECK(heed_freeze(kept.s, cases[i].frozen) > 0);
         if (cases[i].frozen) CHECK(heed_freeze(again.s, cases[i].frozen) > 0);
         CHECK(loss_of(&again, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
-        for (int e = 0; e < heed_store_count(kept.s); e++) {
-            const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
-            const heed_tensor *y = heed_store_at(again.s, e)->tensor;
+        for (int e = 0; e < heed_params_count(kept.s); e++) {
+            const heed_tensor *x = heed_params_at(kept.s, e)->tensor;
+            const heed_tensor *y = heed_params_at(again.s, e)->tensor;
             CHECK((x->g != NULL) == (y->g != NULL));
             if (x->g && y->g && memcmp(x->g, y->g, x->size * sizeof *x->g) != 0)
                 test_fail(__FILE__, __LINE__, "%s: the gradient of %s has other bits", m->name,
@@ -296,9 +297,9 @@ TEST(values_computed_again_have_the_same_bits) {
         less.t->r->cheap = 0;
         CHECK(loss_of(&less, HEED_TRAIN, true) == loss_of(&kept, HEED_TRAIN, true));
         CHECK(heed__tape_used(less.t).bytes < heed__tape_used(kept.t).bytes);
-        for (int e = 0; e < heed_store_count(kept.s); e++) {
-            const heed_tensor *x = heed_store_at(kept.s, e)->tensor;
-            const heed_tensor *y = heed_store_at(less.s, e)->tensor;
+        for (int e = 0; e < heed_params_count(kept.s); e++) {
+            const heed_tensor *x = heed_params_at(kept.s, e)->tensor;
+            const heed_tensor *y = heed_params_at(less.s, e)->tensor;
             CHECK((x->g != NULL) == (y->g != NULL));
             CHECK(!x->g || !y->g || memcmp(x->g, y->g, x->size * sizeof *x->g) == 0);
         }
@@ -341,7 +342,7 @@ static heed_tensor *updates(const void *self, heed_tape *t, heed_tensor *const i
 
 TEST(recomputed_parts_update_no_state) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 7, .threads = 1});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_batchnorm norm;
     heed_batchnorm_init(&norm, s, "norm", 3);

@@ -1,7 +1,7 @@
 /* LoRA: adapters of weights and of parts of stacked projections, what they compute and train, and
  * merging them; entries that are frozen for a number of steps. */
 #include "built.h"
-#include "core/store.h"
+#include "core/params.h"
 #include "core/tape.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 #define SMALL "width=8 layers=2 heads=2 ff=12 block=6 vocab=11 classes=3 init-std=0.3"
 
 /* Values for the entries of adapters, whose B begins as zeros. */
-static void fill_adapters(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static void fill_adapters(heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         heed_random r = heed_random_at(7, e->name, 0, 0);
         for (size_t k = 0; e->adapter && k < e->tensor->size; k++)
             e->tensor->x[k] = (heed_real)(0.5 * heed_random_normal(&r, k));
@@ -31,18 +31,18 @@ static heed_real *read_text(const built *b, size_t *n) {
     return x;
 }
 
-static int count_adapters(const heed_store *s) {
+static int count_adapters(const heed_params *s) {
     int n = 0;
-    for (int i = 0; i < heed_store_count(s); i++) n += heed_store_at(s, i)->adapter;
+    for (int i = 0; i < heed_params_count(s); i++) n += heed_params_at(s, i)->adapter;
     return n;
 }
 
 TEST(lora_begins_as_nothing_and_is_merged_to_the_bit) {
     built b = build(&heed_model_textcls, NULL, SMALL);
-    size_t n, params = heed_store_params(b.s);
+    size_t n, params = heed_params_numel(b.s);
     heed_real *plain = read_text(&b, &n);
     CHECK(heed_lora_add(b.s, "*.q", 2, 4) == 2 && heed_lora_add(b.s, "*.v", 2, 4) == 2);
-    CHECK(count_adapters(b.s) == 8 && heed_store_params(b.s) == params + 8 * 2 * 8);
+    CHECK(count_adapters(b.s) == 8 && heed_params_numel(b.s) == params + 8 * 2 * 8);
     heed_real *begun = read_text(&b, &n);
     CHECK(memcmp(plain, begun, n * sizeof *plain) == 0);
     fill_adapters(b.s);
@@ -54,7 +54,7 @@ TEST(lora_begins_as_nothing_and_is_merged_to_the_bit) {
     }
     CHECK(apart > 1e-3 * most);
     CHECK(heed_lora_merge(b.s));
-    CHECK(count_adapters(b.s) == 0 && heed_store_params(b.s) == params);
+    CHECK(count_adapters(b.s) == 0 && heed_params_numel(b.s) == params);
     heed_real *merged = read_text(&b, &n);
     CHECK(memcmp(adapted, merged, n * sizeof *plain) == 0);
     CHECK(heed_lora_merge(b.s)); /* nothing is left to merge */
@@ -146,17 +146,17 @@ TEST(lora_adds_a_target_once) {
 
 /* One update of w = 1 with the gradient 1 by AdamW is lr: 0.001. */
 TEST_IN(thawed_parameters_begin_their_own_count_of_updates, heed_open(NULL)) {
-    heed_store *s = heed_store_new(c);
-    heed_tensor *w = heed_param(s, "w", "one", 1, (int[]){1});
-    heed_tensor *b = heed_param(s, "b", "one", 1, (int[]){1});
-    CHECK(heed__freeze_for(s, "w", 50) == 1 && !heed_store_find(s, "w")->trained);
+    heed_params *s = heed_params_new(c);
+    heed_tensor *w = heed_param_new(s, "w", "one", 1, (int[]){1});
+    heed_tensor *b = heed_param_new(s, "b", "one", 1, (int[]){1});
+    CHECK(heed__freeze_for(s, "w", 50) == 1 && !heed_params_find(s, "w")->trained);
     heed_optim *o = heed_optim_new(s, &heed_adamw, NULL);
     heed_tape *t = heed_tape_new(c);
     for (int i = 0; i < 51; i++) {
         CHECK(heed__thaw(s, i) == (i == 50));
         CHECK(w->x[0] == 1);
         heed_tape_begin(t, HEED_TRAIN, (uint64_t)i);
-        CHECK(heed_backward(t, heed_sum(t, heed_add(t, w, b))) && heed_step(o, 1));
+        CHECK(heed_backward(t, heed_sum(t, heed_add(t, w, b))) && heed_optim_step(o, 1));
     }
     CHECK(b->x[0] < (heed_real)0.96);
     CHECK(fabs((double)w->x[0] - (1 - 1e-3)) < 1e-6);

@@ -45,15 +45,15 @@ TEST(nn_linear_starts_as_pytorch) {
 
 TEST(nn_drop_acts_in_training_alone) {
     lab l = lab_open(HEED_EVAL);
-    heed_drop d, none;
-    heed_drop_init(&d, l.s, "drop", (heed_real)0.25);
-    heed_drop_init(&none, l.s, "none", 0);
+    heed_dropout_layer d, none;
+    heed_dropout_layer_init(&d, l.s, "drop", (heed_real)0.25);
+    heed_dropout_layer_init(&none, l.s, "none", 0);
     heed_tensor *x = normal(l.t, "x", 1, SHAPE(1000));
-    CHECK(heed_drop_apply(&d, l.t, x) == x);
+    CHECK(heed_dropout_layer_apply(&d, l.t, x) == x);
     heed_tape_begin(l.t, HEED_TRAIN, 1);
     x = normal(l.t, "x", 1, SHAPE(4000));
-    CHECK(heed_drop_apply(&none, l.t, x) == x);
-    heed_tensor *y = heed_drop_apply(&d, l.t, x);
+    CHECK(heed_dropout_layer_apply(&none, l.t, x) == x);
+    heed_tensor *y = heed_dropout_layer_apply(&d, l.t, x);
     int zeros = 0;
     for (int i = 0; y && i < 4000; i++) {
         zeros += y->x[i] == 0;

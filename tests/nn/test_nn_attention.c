@@ -77,7 +77,7 @@ TEST(nn_attention_refuses_sizes_that_do_not_fit) {
         lab l = lab_open(HEED_EVAL);
         heed_mha a;
         heed_mha_init(&a, l.s, "encoder.0.attn", wrong[i].args);
-        CHECK(heed_ctx_status(l.c) == HEED_USAGE && heed_store_count(l.s) == 0);
+        CHECK(heed_ctx_status(l.c) == HEED_USAGE && heed_params_count(l.s) == 0);
         CHECK_HAS(heed_ctx_error(l.c), wrong[i].why);
         CHECK(!heed_mha_apply(&a, l.t, NULL, NULL));
         heed_close(l.c);

@@ -2,19 +2,19 @@
  * Their values stand in tests/golden/layers.safetensors. */
 #include "lab.h"
 
-static heed_tensor *use_attend(const heed_attend *l, heed_tape *t, heed_tensor *q, heed_tensor *x,
-                               heed_tensor *pad) {
-    heed_attention_kv m = heed_attend_kv(l, t, x, pad);
-    return heed_attend_apply(l, t, q, &m, true).context;
+static heed_tensor *use_attend(const heed_attention_layer *l, heed_tape *t, heed_tensor *q,
+                               heed_tensor *x, heed_tensor *pad) {
+    heed_attention_kv m = heed_attention_layer_kv(l, t, x, pad);
+    return heed_attention_layer_apply(l, t, q, &m, true).context;
 }
 
 /* One key per query, the first of equal ones; the gradients of its weights are those of the soft
  * ones, for the same gradient of what is computed from them. */
 TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
     lab l = lab_open(HEED_TRAIN);
-    heed_attend soft, hard;
-    heed_attend_args args = {.kind = HEED_ADDITIVE, .query = 4, .input = 4};
-    heed_attend_init(&soft, l.s, "a", args);
+    heed_attention_layer soft, hard;
+    heed_attention_layer_args args = {.kind = HEED_ADDITIVE, .query = 4, .input = 4};
+    heed_attention_layer_init(&soft, l.s, "a", args);
     hard = soft;
     hard.args.hard = true;
     heed_real g[2][16], up[15];
@@ -22,11 +22,11 @@ TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
     memcpy(x->x + 4 * 3, x->x + 4, 4 * sizeof *x->x); /* key 3 is key 1 */
     for (int i = 0; i < 15; i++) up[i] = (heed_real)(i % 7) - 3;
     for (int i = 0; i < 2; i++) {
-        const heed_attend *a = i ? &hard : &soft;
+        const heed_attention_layer *a = i ? &hard : &soft;
         heed_zero_grads(l.s);
-        heed_attention_kv kv = heed_attend_kv(a, l.t, x, NULL);
+        heed_attention_kv kv = heed_attention_layer_kv(a, l.t, x, NULL);
         heed_attended y =
-            heed_attend_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv, false);
+            heed_attention_layer_apply(a, l.t, normal(l.t, "q", 3, SHAPE(1, 3, 4)), &kv, false);
         CHECK(y.weights && heed_backward_from(l.t, y.weights, up));
         memcpy(g[i], a->w.w->g, sizeof g[i]);
         for (int q = 0; i && y.weights && q < 3; q++) {
@@ -46,27 +46,28 @@ TEST(attend_hard_selects_one_key_and_has_the_soft_gradient) {
 /* One op for all steps, and the layers it is made of, step by step: values, and the gradients of
  * the weights that a probe asks for. */
 TEST(recurrent_attention_equals_its_parts) {
-    for (heed_cell cell = HEED_RNN; cell <= HEED_LSTM; cell++) {
+    for (heed_cell cell = HEED_CELL_TANH; cell <= HEED_CELL_LSTM; cell++) {
         lab l = lab_open(HEED_TRAIN);
         heed_rnn r;
-        heed_attend f;
+        heed_attention_layer f;
         heed_rnn_init(&r, l.s, "r",
                       (heed_rnn_args){.in = 3 + 5, .width = 4, .cell = cell, .act = HEED_TANH});
-        heed_attend_init(&f, l.s, "f", (heed_attend_args){.query = 4, .input = 5, .inner = 6});
+        heed_attention_layer_init(&f, l.s, "f",
+                                  (heed_attention_layer_args){.query = 4, .input = 5, .inner = 6});
         heed_tensor *y = normal(l.t, "y", 3, SHAPE(2, 3, 3)), *all[3], *a[3];
         heed_tensor *h = normal(l.t, "h", 3, SHAPE(2, 4, 5));
-        heed_tensor *s = normal(l.t, "s", 2, SHAPE(2, cell == HEED_LSTM ? 8 : 4));
+        heed_tensor *s = normal(l.t, "s", 2, SHAPE(2, cell == HEED_CELL_LSTM ? 8 : 4));
         heed_tensor *pad = heed_ids(l.t, (int32_t[]){1, 1, 1, 1, 1, 1, 0, 0}, 2, 4);
-        heed_attention_kv m = heed_attend_kv(&f, l.t, h, pad);
+        heed_attention_kv m = heed_attention_layer_kv(&f, l.t, h, pad);
         heed_additive_attention look = {.y = y, .w_in = r.part[0].w_in, .b_in = r.part[0].b_in};
         look.w = r.part[0].w, look.b = r.part[0].b, look.state = s, look.query = f.w.w;
         look.keys = m.keys, look.values = m.values, look.score = f.score.w, look.mask = m.mask;
         heed_probe(l.t, "f.weights", true);
         heed_recurrent_args args = {cell, HEED_TANH, false};
-        heed_tensor *whole = heed_recurrent_attention(heed_at(l.t, "f"), &look, &args);
+        heed_tensor *whole = heed_recurrent_attention(heed_name_scope(l.t, "f"), &look, &args);
         for (int i = 0; i < 3; i++) {
             heed_tensor *q = heed_reshape(l.t, heed_slice(l.t, s, 1, 0, 4), 3, SHAPE(2, 1, 4));
-            a[i] = heed_want_grad(l.t, heed_attend_apply(&f, l.t, q, &m, false).weights);
+            a[i] = heed_want_grad(l.t, heed_attention_layer_apply(&f, l.t, q, &m, false).weights);
             heed_tensor *c = heed_matmul(l.t, a[i], m.values);
             heed_tensor *x =
                 heed_concat(l.t, 2, 2, (heed_tensor *[]){heed_slice(l.t, y, 1, i, 1), c});
@@ -94,7 +95,7 @@ TEST(recurrent_refuses_each_wrong_setting) {
     heed_additive_attention look = {.y = gates, .w_in = w, .w = w, .state = w, .query = w};
     look.score = w, look.keys = look.values = gates;
     for (int act = HEED_IDENTITY; act <= HEED_SQRT; act++) {
-        heed_recurrent_args args = {HEED_RNN, (heed_act)act, false};
+        heed_recurrent_args args = {HEED_CELL_TANH, (heed_act)act, false};
         bool good =
             act == HEED_IDENTITY || act == HEED_TANH || act == HEED_RELU || act == HEED_SIGMOID;
         CHECK((heed_recurrent(l.t, gates, w, NULL, NULL, NULL, &args) != NULL) == good);
@@ -103,9 +104,9 @@ TEST(recurrent_refuses_each_wrong_setting) {
         CHECK(!!strstr(heed_ctx_error(l.c), "with tanh, relu, sigmoid or identity") == !good);
         heed_clear(l.c);
     }
-    for (int cell = HEED_RNN - 1; cell <= HEED_LSTM + 1; cell++) {
+    for (int cell = HEED_CELL_TANH - 1; cell <= HEED_CELL_LSTM + 1; cell++) {
         heed_recurrent_args args = {(heed_cell)cell, HEED_TANH, false};
-        bool good = cell >= HEED_RNN && cell <= HEED_LSTM;
+        bool good = cell >= HEED_CELL_TANH && cell <= HEED_CELL_LSTM;
         CHECK(!heed_recurrent(l.t, gates, w, w, w, NULL, &args)); /* the bias does not fit */
         CHECK(!!strstr(heed_ctx_error(l.c), "expected a cell among rnn, gru, lstm") == !good);
         heed_clear(l.c);
@@ -119,10 +120,10 @@ TEST(recurrent_refuses_each_wrong_setting) {
 TEST(recurrent_refuses_what_does_not_fit) {
     lab l = lab_open(HEED_EVAL);
     heed_rnn r;
-    heed_attend a;
+    heed_attention_layer a;
     heed_tensor *x = normal(l.t, "x", 3, SHAPE(2, 3, 3)), *w = normal(l.t, "w", 2, SHAPE(4, 4));
     heed_additive_attention look = {.y = x, .w_in = w, .w = w, .state = w, .query = w, .score = w};
-    heed_recurrent_args back = {HEED_GRU, HEED_TANH, true};
+    heed_recurrent_args back = {HEED_CELL_GRU, HEED_TANH, true};
     look.keys = look.values = x;
     CHECK(!heed_recurrent_attention(l.t, &look, &(heed_recurrent_args){0}));
     CHECK_HAS(heed_ctx_error(l.c), "is not");
@@ -133,18 +134,20 @@ TEST(recurrent_refuses_what_does_not_fit) {
     heed_rnn_init(&r, l.s, "rnn", (heed_rnn_args){.in = 3, .width = 4, .layers = 17});
     CHECK_HAS(heed_ctx_error(l.c), "1 to 16 layers, found in 3, width 4, layers 17");
     heed_clear(l.c);
-    heed_attend_init(&a, l.s, "a", (heed_attend_args){.kind = HEED_DOT, .query = 3, .input = 4});
+    heed_attention_layer_init(
+        &a, l.s, "a", (heed_attention_layer_args){.kind = HEED_DOT, .query = 3, .input = 4});
     CHECK_HAS(heed_ctx_error(l.c), "query width = input width, found 3 and 4");
     heed_clear(l.c);
-    heed_attend_init(&a, l.s, "b", (heed_attend_args){.query = 3});
+    heed_attention_layer_init(&a, l.s, "b", (heed_attention_layer_args){.query = 3});
     CHECK_HAS(heed_ctx_error(l.c), "found query 3, input 0");
     heed_close(l.c);
 }
 
 TEST(attend_keeps_scores_and_weights) {
     lab l = lab_open(HEED_EVAL);
-    heed_attend a;
-    heed_attend_init(&a, l.s, "a", (heed_attend_args){.query = 3, .input = 4, .inner = 6});
+    heed_attention_layer a;
+    heed_attention_layer_init(&a, l.s, "a",
+                              (heed_attention_layer_args){.query = 3, .input = 4, .inner = 6});
     heed_probe(l.t, "a.*", false);
     heed_tape_begin(l.t, HEED_EVAL, 1);
     heed_tensor *q = normal(l.t, "q", 3, SHAPE(2, 3, 3)), *x = normal(l.t, "x", 3, SHAPE(2, 5, 4));

@@ -55,7 +55,7 @@ static heed_tensor *pad_of(heed_tape *t, const setting *s) {
 
 static heed_tensor *apply(outcome *o, const setting *s, path p, heed_tensor *pad) {
     heed_tensor **in = o->in, *qkv[] = {in[Q], in[K], in[V]};
-    heed_tape *at = heed_at(o->t, "attn");
+    heed_tape *at = heed_name_scope(o->t, "attn");
     heed_attention_args a = s->args;
     a.explicit_path = p == EXPLICIT;
     if (p == EXPLICIT || p == FUSED)
@@ -365,7 +365,7 @@ TEST(attention_names_what_does_not_fit) {
     heed_tensor *q = heed_input(t, NULL, S(2, 3, 4)), *k = heed_input(t, NULL, S(2, 5, 4));
     heed_tensor *v = heed_input(t, NULL, S(2, 5, 6)), *one = heed_input(t, NULL, S(1, 5, 6));
     CHECK(heed_attention(t, q, k, v, NULL, NULL, &args));
-    REFUSED(heed_attention(heed_at(t, "a"), q, k, k, NULL, NULL, &args),
+    REFUSED(heed_attention(heed_name_scope(t, "a"), q, k, k, NULL, NULL, &args),
             "attention at a: (2,5,4): v is not (B,T,6): 2 heads of 2 and 3");
     REFUSED(heed_attention(t, q, heed_input(t, NULL, S(2, 0, 4)), heed_input(t, NULL, S(2, 0, 6)),
                            NULL, NULL, &args),
@@ -378,10 +378,11 @@ TEST(attention_names_what_does_not_fit) {
             "the score bias is not (1|2,1|2,3,5)");
     REFUSED(heed_attention(t, q, k, v, NULL, heed_ids(t, (int32_t[]){1, 1, 1, 1}, 2, 2), &args),
             "the padding mask is not (2,5)");
-    REFUSED(heed_attention(heed_at(t, "a"), q, NULL, NULL, NULL, NULL, &args),
+    REFUSED(heed_attention(heed_name_scope(t, "a"), q, NULL, NULL, NULL, NULL, &args),
             "self_attention at a: (2,3,4): qkv is not (B,T,14)");
     args.explicit_path = true;
-    REFUSED(heed_attention(heed_at(t, "a"), v, k, v, NULL, NULL, &args), "reshape at a: (2,5,6)");
+    REFUSED(heed_attention(heed_name_scope(t, "a"), v, k, v, NULL, NULL, &args),
+            "reshape at a: (2,5,6)");
     args.explicit_path = false;
     args.heads = 0;
     REFUSED(heed_attention(t, q, k, v, NULL, NULL, &args), "0 heads of key width 2");
@@ -400,13 +401,13 @@ TEST(note_keeps_a_value_for_probes) {
     heed_tape_begin(t, HEED_TRAIN, 0);
     heed_tensor *x = heed_want_grad(t, REALS(t, S(2), 1, 2));
     heed_tensor *before = heed_scale(t, x, 3, 0);
-    heed_tensor *y = heed_note(heed_at(t, "block.0"), before, "hidden");
+    heed_tensor *y = heed_name_tensor(heed_name_scope(t, "block.0"), before, "hidden");
     heed_tensor *beside = heed_sum(t, heed_scale(t, before, 5, 0));
     CHECK(heed_backward(t, heed_add(t, heed_sum(t, heed_mul(t, y, y)), beside)));
     heed_tensor *hidden = heed_probe_find(t, "block.0.hidden");
     CHECK_VALUES(hidden, 0, 3, 6);
     CHECK_GRADS(hidden, 0, 6, 12);
     CHECK_GRADS(x, 0, 18 + 15, 36 + 15);
-    REFUSED(heed_note(t, x, "a name that is longer than any name of a value"), "letters");
+    REFUSED(heed_name_tensor(t, x, "a name that is longer than any name of a value"), "letters");
     CLOSE(c);
 }

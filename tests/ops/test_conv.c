@@ -363,7 +363,7 @@ TEST(conv_refuses_what_does_not_fit) {
     heed_tensor *tall = heed_input(t, NULL, 4, (int[]){6, 4, 6, 1});
     heed_conv_args groups = {.groups = 4}, stride = {.stride = {-1, 1}}, pad = {.pad = {0, -2}};
     heed_conv_args wide = {.dilation = {1, 3}}, extra = {.extra = {1, 0}};
-    REFUSED(heed_conv2d(heed_at(t, "conv1"), x, flat, NULL, NULL),
+    REFUSED(heed_conv2d(heed_name_scope(t, "conv1"), x, flat, NULL, NULL),
             "conv2d at conv1: (2,5,6,4) x (2,5): the weight needs 4 dims");
     REFUSED(heed_conv2d(t, flat, w, NULL, NULL), "(2,5): x needs 4 dims, (B,H,W,C)");
     REFUSED(heed_conv2d(t, heed_input(t, NULL, 4, (int[]){2, 5, 6, 3}), w, NULL, NULL),
@@ -377,7 +377,8 @@ TEST(conv_refuses_what_does_not_fit) {
     REFUSED(heed_conv2d_transposed(t, x, w, NULL, NULL), "inner 4 != 6");
     REFUSED(heed_conv2d_transposed(t, x, heed_input(t, NULL, 4, (int[]){4, 2, 3, 3}), NULL, &extra),
             "extra 1 is not below the stride 1");
-    REFUSED(heed_conv1d(heed_at(t, "c"), x, w, NULL, NULL), "conv1d at c: (2,5,6,4) x (6,4,3,3)");
+    REFUSED(heed_conv1d(heed_name_scope(t, "c"), x, w, NULL, NULL),
+            "conv1d at c: (2,5,6,4) x (6,4,3,3)");
     CHECK(!heed_conv2d(t, NULL, w, NULL, NULL));
     heed_clear(c);
     CHECK(!heed_conv1d(t, NULL, w, NULL, NULL) && !heed_max_pool(t, x, NULL));

@@ -196,22 +196,25 @@ static heed_attention_args attention_args(const golden *g) {
 
 static heed_tensor *attention(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
+    return heed_attention(heed_name_scope(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3],
+                          g->in[4], &a);
 }
 
 static heed_tensor *attention_explicit(const golden *g) {
     heed_attention_args a = attention_args(g);
     a.explicit_path = true;
-    return heed_attention(heed_at(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3], g->in[4], &a);
+    return heed_attention(heed_name_scope(g->t, "a"), g->in[0], g->in[1], g->in[2], g->in[3],
+                          g->in[4], &a);
 }
 
 static heed_tensor *cross_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_attention(heed_at(g->t, "a"), g->in[0], g->in[1], NULL, g->in[2], g->in[3], &a);
+    return heed_attention(heed_name_scope(g->t, "a"), g->in[0], g->in[1], NULL, g->in[2], g->in[3],
+                          &a);
 }
 static heed_tensor *self_attention(const golden *g) {
     heed_attention_args a = attention_args(g);
-    return heed_attention(heed_at(g->t, "a"), g->in[0], NULL, NULL, g->in[1], g->in[2], &a);
+    return heed_attention(heed_name_scope(g->t, "a"), g->in[0], NULL, NULL, g->in[1], g->in[2], &a);
 }
 
 static const golden_call op_calls[] = {{.op = "add", .two = heed_add},
@@ -463,18 +466,19 @@ static heed_tensor *rnn(const golden *g) {
 }
 
 static heed_tensor *attend(const golden *g) {
-    heed_attend l;
-    heed_attend_init(&l, g->s, "attend",
-                     (heed_attend_args){.kind = (heed_similarity)golden_arg(g, "kind", 0),
-                                        .query = (int)golden_arg(g, "query", 0),
-                                        .input = (int)golden_arg(g, "input", 0),
-                                        .inner = (int)golden_arg(g, "inner", 0),
-                                        .key = (int)golden_arg(g, "key", 0),
-                                        .value = (int)golden_arg(g, "value", 0),
-                                        .all_biases = golden_flag(g, "all_biases")});
+    heed_attention_layer l;
+    heed_attention_layer_init(
+        &l, g->s, "attend",
+        (heed_attention_layer_args){.kind = (heed_similarity)golden_arg(g, "kind", 0),
+                                    .query = (int)golden_arg(g, "query", 0),
+                                    .input = (int)golden_arg(g, "input", 0),
+                                    .inner = (int)golden_arg(g, "inner", 0),
+                                    .key = (int)golden_arg(g, "key", 0),
+                                    .value = (int)golden_arg(g, "value", 0),
+                                    .all_biases = golden_flag(g, "all_biases")});
     golden_fill(g);
-    heed_attention_kv m = heed_attend_kv(&l, g->t, g->in[1], g->in[2]);
-    return heed_attend_apply(&l, g->t, g->in[0], &m, true).context;
+    heed_attention_kv m = heed_attention_layer_kv(&l, g->t, g->in[1], g->in[2]);
+    return heed_attention_layer_apply(&l, g->t, g->in[0], &m, true).context;
 }
 
 static const golden_call layer_calls[] = {

@@ -144,7 +144,7 @@ TEST(gradcheck_finds_a_dropped_term) {
 }
 #endif
 
-static bool infer_like(heed_node *n) { return heed_out_like(n, 0); }
+static bool infer_like(heed_node *n) { return heed_op_output_like(n, 0); }
 static void copy_forward(heed_node *n) {
     memcpy(n->y->x, n->in[0]->x, n->y->size * sizeof *n->y->x);
 }
@@ -226,7 +226,7 @@ static heed_tensor *toy_loss(void *user, heed_tape *t) {
     x = heed_layer_norm(t, x, m->gain, NULL, (heed_real)1e-5);
     heed_tensor *w = m->wrong ? heed_stop_gradient(t, m->w) : m->w;
     x = heed_add(t, x, heed_affine_act(t, x, w, m->b, HEED_GELU));
-    x = heed_dropout(heed_at(t, "drop"), x, (heed_real)0.2);
+    x = heed_dropout(heed_name_scope(t, "drop"), x, (heed_real)0.2);
     heed_tensor *logits = heed_matmul_nt(t, x, heed_slice(t, m->w, 0, 0, 3));
     return heed_xent(t, logits, heed_input_ids(t, labels, 1, (int[]){6}), NULL);
 }
@@ -242,9 +242,9 @@ static heed_tensor *shifted_loss(void *user, heed_tape *t) {
 
 TEST(gradcheck_of_a_gradient_that_vanishes) {
     heed_ctx *c = heed_open(&one_thread);
-    heed_store *s = heed_store_new(c);
-    heed_tensor *p[] = {heed_param(s, "x", "normal:1", 2, (int[]){3, 5}),
-                        heed_param(s, "shift", "const:0.3", 1, (int[]){1})};
+    heed_params *s = heed_params_new(c);
+    heed_tensor *p[] = {heed_param_new(s, "x", "normal:1", 2, (int[]){3, 5}),
+                        heed_param_new(s, "shift", "const:0.3", 1, (int[]){1})};
     heed_check r = heed_gradcheck_store(c, s, shifted_loss, p, 12);
     if (!(r.error >= 0 && r.error <= fmax(bar_of_store, 1e-3)))
         test_fail(__FILE__, __LINE__, "off by %g at %s", r.error, r.worst);
@@ -254,11 +254,11 @@ TEST(gradcheck_of_a_gradient_that_vanishes) {
 
 TEST(gradcheck_of_a_store) {
     heed_ctx *c = heed_open(&one_thread);
-    heed_store *s = heed_store_new(c);
-    toy m = {heed_param(s, "table", "normal:0.5", 2, (int[]){9, 4}),
-             heed_param(s, "w", "kaiming", 2, (int[]){4, 4}),
-             heed_param(s, "b", "zero", 1, (int[]){4}), heed_param(s, "gain", "one", 1, (int[]){4}),
-             false};
+    heed_params *s = heed_params_new(c);
+    toy m = {heed_param_new(s, "table", "normal:0.5", 2, (int[]){9, 4}),
+             heed_param_new(s, "w", "kaiming", 2, (int[]){4, 4}),
+             heed_param_new(s, "b", "zero", 1, (int[]){4}),
+             heed_param_new(s, "gain", "one", 1, (int[]){4}), false};
     heed_check r = heed_gradcheck_store(c, s, toy_loss, &m, 12);
     CHECK(r.error >= 0 && r.error <= bar_of_store);
     CHECK(r.cases == 4);
@@ -293,7 +293,7 @@ TEST(gradcheck_every_layer) {
 }
 
 /* A layer outside the library that forgets the gradient of one use of its weight. */
-static void half_init(void *self, heed_store *s, const void *args) {
+static void half_init(void *self, heed_params *s, const void *args) {
     (void)args;
     heed_linear_init(self, s, "half",
                      (heed_linear_args){.in = HEED_CASE_WIDTH, .out = HEED_CASE_WIDTH});
@@ -302,9 +302,9 @@ static heed_tensor *half_apply(const void *self, heed_tape *t, heed_tensor *x) {
     const heed_linear *l = self;
     return heed_affine(t, heed_linear_act(l, t, x, HEED_TANH), heed_stop_gradient(t, l->w), NULL);
 }
-static void failing_init(void *self, heed_store *s, const void *args) {
+static void failing_init(void *self, heed_params *s, const void *args) {
     (void)self, (void)args;
-    heed_fail(heed_store_ctx(s), HEED_USAGE, "broken");
+    heed_fail(heed_params_ctx(s), HEED_USAGE, "broken");
 }
 
 TEST(gradcheck_of_a_layer_outside) {

@@ -65,7 +65,7 @@ TEST(ops_views_share_memory) {
     CHECK(heed_slice(t, x, 0, 1, 1)->x == x->x + 4);
     CHECK(heed_dropout(t, x, 0)->x == x->x);
     x = heed_want_grad(t, REALS(t, S(2), 3, 5));
-    heed_tensor *still = heed_stop_gradient(heed_at(t, "cut"), x);
+    heed_tensor *still = heed_stop_gradient(heed_name_scope(t, "cut"), x);
     CHECK(!heed_backward(t, heed_sum(t, still)));
     CHECK_HAS(heed_ctx_error(c), "no tensor that requires a gradient");
     heed_clear(c);
@@ -117,10 +117,10 @@ TEST(ops_affine_adds_the_gradient_of_many_rows) {
     heed_real first[OUT * IN] = {0};
     for (int threads = 1; threads <= 3; threads++) {
         heed_ctx *c = heed_open(&(heed_options){.seed = 4, .threads = threads});
-        heed_store *s = heed_store_new(c);
+        heed_params *s = heed_params_new(c);
         heed_tape *t = heed_tape_new(c);
-        heed_tensor *w = heed_param(s, "w", "normal:1", 2, (int[]){OUT, IN});
-        heed_tensor *x = heed_param(s, "x", "normal:1", 2, (int[]){ROWS, IN});
+        heed_tensor *w = heed_param_new(s, "w", "normal:1", 2, (int[]){OUT, IN});
+        heed_tensor *x = heed_param_new(s, "x", "normal:1", 2, (int[]){ROWS, IN});
         for (int pass = 0; pass < 2; pass++) {
             heed_tape_begin(t, HEED_TRAIN, 0);
             heed_tensor *y = heed_affine(t, x, w, NULL);
@@ -190,7 +190,7 @@ static int survivors(heed_tape *t, const char *name, uint64_t step, heed_real *c
     int kept = 0;
     heed_tape_begin(t, HEED_TRAIN, step);
     heed_tensor *x = heed_scale(t, heed_input(t, NULL, S(100, 100)), 0, 1);
-    heed_tensor *y = heed_dropout(heed_at(t, name), x, (heed_real)0.2);
+    heed_tensor *y = heed_dropout(heed_name_scope(t, name), x, (heed_real)0.2);
     for (size_t i = 0; y && i < y->size; i++) {
         CHECK(y->x[i] == 0 || fabs((double)y->x[i] - 65536.0 / 52429) < 1e-6);
         kept += y->x[i] != 0;
@@ -260,7 +260,7 @@ TEST(ops_dropout_add_is_an_addition_of_dropout) {
     for (int way = 0; way < 2; way++) {
         heed_tensor *onto = heed_want_grad(t, heed_input(t, numbers, 1, (int[]){200}));
         heed_tensor *x = heed_want_grad(t, heed_input(t, numbers, 1, (int[]){200}));
-        heed_tape *at = heed_at(t, "drop");
+        heed_tape *at = heed_name_scope(t, "drop");
         heed_tensor *sum = way ? heed_dropout_add(at, onto, x, (heed_real)0.3)
                                : heed_add(t, onto, heed_dropout(at, x, (heed_real)0.3));
         heed_backward(t, heed_sum(t, heed_mul(t, sum, sum)));
@@ -327,23 +327,24 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     heed_tensor *x = REALS(t, S(2, 3), 1, 2, 3, 4, 5, 6), *w = heed_input(t, NULL, S(8, 3));
     heed_tensor *b = heed_input(t, NULL, S(4)), *ids = IDS(t, S(3), 1, 2, 3);
     heed_tensor *cube = heed_input(t, NULL, S(16, 32, 64)), *one = REALS(t, S(1), 1);
-    REFUSED(heed_add(heed_at(t, "block.0"), x, b),
+    REFUSED(heed_add(heed_name_scope(t, "block.0"), x, b),
             "add at block.0: (2,3) x (4): sizes 3 and 4 do not broadcast");
     REFUSED(heed_mul(t, x, ids), "input 1 must hold reals, not indices");
     REFUSED(heed_add(t, x, NULL), "input 1 is NULL");
     REFUSED(heed_activate(t, x, (heed_act)77), "no activation 77");
     REFUSED(heed_clamp(t, x, 1, -1), "lo 1 is above hi -1");
     REFUSED(heed_where(t, x, x, x), "input 0 must hold indices, not reals");
-    REFUSED(heed_matmul(heed_at(t, "encoder.0.mlp.up"), cube, heed_input(t, NULL, S(65, 128))),
-            "matmul at encoder.0.mlp.up: (16,32,64) x (65,128): inner 64 != 65");
+    REFUSED(
+        heed_matmul(heed_name_scope(t, "encoder.0.mlp.up"), cube, heed_input(t, NULL, S(65, 128))),
+        "matmul at encoder.0.mlp.up: (16,32,64) x (65,128): inner 64 != 65");
     REFUSED(heed_matmul(t, cube, heed_input(t, NULL, S(15, 64, 2))), "the batches differ");
     REFUSED(heed_matmul(t, cube, heed_input(t, NULL, S(64))), "at least 2 dims");
     REFUSED(heed_affine(t, cube, w, NULL), "inner 64 != 3");
     REFUSED(heed_affine(t, x, w, heed_input(t, NULL, S(9))), "(8,3) x (9): the bias is not (8)");
-    REFUSED(heed_softmax(heed_at(t, "a"), x, 1, IDS(t, S(2), 1, 1)),
+    REFUSED(heed_softmax(heed_name_scope(t, "a"), x, 1, IDS(t, S(2), 1, 1)),
             "softmax at a: (2,3) x (2): mask size 2 != 3");
     REFUSED(heed_softmax(t, x, 1, IDS(t, S(2, 1), 1, 1)), "mask size 1 != 3");
-    REFUSED(heed_layer_norm(heed_at(t, "ln"), x, NULL, one, 1),
+    REFUSED(heed_layer_norm(heed_name_scope(t, "ln"), x, NULL, one, 1),
             "layer_norm at ln: (2,3) x (1): bias is not (3)");
     REFUSED(heed_rms_norm(t, x, one, 1), "gain is not (3)");
     heed_tape_begin(t, HEED_TRAIN, 0);
@@ -353,7 +354,7 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     REFUSED(heed_dropout(t, x, 1), "the probability 1 is not in [0, 1)");
     REFUSED(heed_dropout(t, x, (heed_real)NAN), "is not in [0, 1)");
     heed_rotary_args a = {.heads = 2, .width = 4, .theta = 16};
-    REFUSED(heed_rotary(heed_at(t, "r"), x, &a), "rotary at r: (2,3): x is not (...,T,C)");
+    REFUSED(heed_rotary(heed_name_scope(t, "r"), x, &a), "rotary at r: (2,3): x is not (...,T,C)");
     a.width = 3;
     REFUSED(heed_rotary(t, x, &a), "2 heads of width 3: expected at least 1, of an even width");
     a = (heed_rotary_args){.heads = 1, .width = 2, .first = -1, .theta = 10};
@@ -361,20 +362,21 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     a = (heed_rotary_args){.heads = 1, .width = 2, .theta = 0};
     REFUSED(heed_rotary(t, x, &a), "theta 0");
     REFUSED(heed_rotary(t, x, NULL), "0 heads");
-    REFUSED(heed_embed(heed_at(t, "tok"), x, IDS(t, S(2), 1, 2)),
+    REFUSED(heed_embed(heed_name_scope(t, "tok"), x, IDS(t, S(2), 1, 2)),
             "embed at tok: (2,3) x (2): index 2 at position 1 is not in 0 .. 1");
     REFUSED(heed_gather(t, x, IDS(t, S(1), -1)), "index -1 at position 0 is not in 0 .. 1");
     REFUSED(heed_embed(t, b, IDS(t, S(1), 0)), "the table needs 2 dims");
-    REFUSED(heed_sum_dim(heed_at(t, "pool"), x, 2), "sum_dim at pool: (2,3): there is no dim 2");
+    REFUSED(heed_sum_dim(heed_name_scope(t, "pool"), x, 2),
+            "sum_dim at pool: (2,3): there is no dim 2");
     REFUSED(heed_max_dim(t, x, -3), "there is no dim -3");
-    REFUSED(heed_reshape(heed_at(t, "flat"), x, S(4, -1)),
+    REFUSED(heed_reshape(heed_name_scope(t, "flat"), x, S(4, -1)),
             "reshape at flat: (2,3): its 6 elements do not fill (4,-1)");
     REFUSED(heed_reshape(t, x, S(-1, -1)), "size -1 at dim 1");
     REFUSED(heed_reshape(t, x, S(1 << 30, 1 << 30, 1 << 30)), "do not fill");
     REFUSED(heed_reshape(t, x, S(1, 1, 1, 6, 1)), "5 dims are not in 0 .. 4");
     REFUSED(heed_permute(t, x, (int[]){1, 1}), "order[1] = 1: expected each of 0 .. 1 once");
     heed_tensor *list[] = {x, REALS(t, S(2, 1), 7, 8)};
-    REFUSED(heed_concat(heed_at(t, "join"), 0, 2, list),
+    REFUSED(heed_concat(heed_name_scope(t, "join"), 0, 2, list),
             "concat at join: (2,3) x (2,1): they differ in more than dim 0");
     REFUSED(heed_concat(t, 0, 0, list), "the list is empty");
     REFUSED(heed_slice(t, x, 1, 2, 2), "(2,3): from 2, size 2 exceeds dim 1");
@@ -382,7 +384,7 @@ TEST(ops_refuse_shapes_and_settings_that_do_not_fit) {
     REFUSED(heed_slice(t, x, 0, INT32_MAX, INT32_MAX), "exceeds dim 0");
     REFUSED(heed_pad(t, x, 1, -1, 0, 9), "cannot pad dim 1 by -1 and 0");
     REFUSED(heed_pad(t, x, 1, INT32_MAX, INT32_MAX, 9), "cannot pad");
-    CHECK(!heed_xent(heed_at(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
+    CHECK(!heed_xent(heed_name_scope(t, "loss"), x, IDS(t, S(2), 0, 3), NULL));
     CHECK(heed_ctx_status(c) == HEED_DATA);
     REFUSED(NULL, "xent at loss: label 3 of row 1 is not in 0 .. 2");
     REFUSED(heed_xent(t, x, IDS(t, S(2), 0, -1), NULL), "label -1 of row 1");
@@ -404,7 +406,7 @@ TEST(ops_do_nothing_after_an_error) {
     CHECK(!heed_matmul(t, x, heed_input(t, NULL, S(3, 1))));
     heed_tensor *y = heed_add(t, heed_matmul(t, NULL, x), x);
     y = heed_softmax(t, heed_permute(t, heed_reshape(t, y, S(4)), (int[]){0}), 1, NULL);
-    CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_note(t, y, "x"));
+    CHECK(!heed_concat(t, 0, 1, &y) && !heed_stop_gradient(t, y) && !heed_name_tensor(t, y, "x"));
     CHECK(!heed_attention(t, y, y, y, NULL, NULL,
                           &(heed_attention_args){.heads = 1, .explicit_path = true}));
     CHECK(!heed_xent(t, y, NULL, NULL) && !heed_backward(t, y));

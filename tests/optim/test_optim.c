@@ -9,7 +9,7 @@ static const double tolerance = sizeof(heed_real) == 8 ? 1e-10 : 2e-6;
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
     heed_tensor *w, *b;
 } pair;
@@ -17,10 +17,10 @@ typedef struct {
 static pair open_pair(void) {
     static const double w[] = {0.5, -1, 0.25, 2, 0, -0.75}, b[] = {1, -0.5};
     pair p = {.c = heed_open(NULL)};
-    p.s = heed_store_new(p.c);
+    p.s = heed_params_new(p.c);
     p.t = heed_tape_new(p.c);
-    p.w = heed_param(p.s, "w", "zero", 2, (int[]){2, 3});
-    p.b = heed_param(p.s, "b", "zero", 1, (int[]){2});
+    p.w = heed_param_new(p.s, "w", "zero", 2, (int[]){2, 3});
+    p.b = heed_param_new(p.s, "b", "zero", 1, (int[]){2});
     for (int i = 0; i < 6; i++) p.w->x[i] = (heed_real)w[i];
     for (int i = 0; i < 2; i++) p.b->x[i] = (heed_real)b[i];
     return p;
@@ -65,7 +65,7 @@ TEST(optim_follows_pytorch) {
         if (trajectories[n].lr_scale != 0)
             heed_set_lr_scale(p.s, "b", (heed_real)trajectories[n].lr_scale);
         heed_optim *o = new_optim(&p, trajectories[n].optimizer, trajectories[n].settings);
-        heed_schedule cosine = {.kind = HEED_COSINE, .steps = 10, .floor = (heed_real)0.1};
+        heed_schedule cosine = {.kind = HEED_SCHEDULE_COSINE, .steps = 10, .floor = (heed_real)0.1};
         for (int t = 0; t < 10; t++) {
             bool late = trajectories[n].late;
             if (!late || (t != 2 && t != 3 && t != 7)) give(&p, p.w, 0, t);
@@ -76,9 +76,9 @@ TEST(optim_follows_pytorch) {
                 o = new_optim(&p, trajectories[n].optimizer, trajectories[n].settings);
                 CHECK(heed_load(heed_optim_slots(o), in_folder("slots")));
             }
-            double norm = heed_clip(o, (heed_real)trajectories[n].clip, (heed_real)scale);
+            double norm = heed_clip_grad_norm(o, (heed_real)trajectories[n].clip, (heed_real)scale);
             CHECK_CLOSE(norm, trajectories[n].norm[t], 3 * tolerance);
-            heed_step(o, trajectories[n].cosine ? heed_schedule_at(&cosine, t) : 1);
+            heed_optim_step(o, trajectories[n].cosine ? heed_schedule_at(&cosine, t) : 1);
         }
         check_values(&p, trajectories[n].name, trajectories[n].x);
         CLOSE(p.c);
@@ -90,7 +90,7 @@ TEST(optim_step_leaves_zero_gradients) {
     heed_optim *o = new_optim(&p, &heed_adam, "lr=1");
     give_both(&p, 0);
     CHECK(heed_grad_norm(p.s) > 1);
-    CHECK(heed_step(o, 1));
+    CHECK(heed_optim_step(o, 1));
     for (int i = 0; i < 6; i++) CHECK(p.w->g[i] == 0);
     CHECK(heed_grad_norm(p.s) == 0);
     CLOSE(p.c);
@@ -102,38 +102,39 @@ TEST(optim_step_moves_only_what_has_a_new_gradient) {
         pair p = open_pair();
         heed_optim *o = new_optim(&p, *r, "lr=1 decay=0.1");
         give_both(&p, 0);
-        CHECK(heed_step(o, (heed_real)0.1));
+        CHECK(heed_optim_step(o, (heed_real)0.1));
         heed_real w[6], b[2];
         memcpy(w, p.w->x, sizeof w);
         memcpy(b, p.b->x, sizeof b);
         give(&p, p.b, 6, 1);
-        CHECK(heed_step(o, (heed_real)0.1));
+        CHECK(heed_optim_step(o, (heed_real)0.1));
         CHECK(memcmp(w, p.w->x, sizeof w) == 0 && p.b->x[0] != b[0] && p.b->x[1] != b[1]);
         memcpy(b, p.b->x, sizeof b);
-        CHECK(heed_step(o, (heed_real)0.1)); /* after no backward at all */
+        CHECK(heed_optim_step(o, (heed_real)0.1)); /* after no backward at all */
         CHECK(memcmp(w, p.w->x, sizeof w) == 0 && memcmp(b, p.b->x, sizeof b) == 0);
         CLOSE(p.c);
     }
 }
 
-/* What heed_clip found and set is of the next step alone: the one after it is as without a clip. */
+/* What heed_clip_grad_norm found and set is of the next step alone: the one after it is as without
+ * a clip. */
 TEST(optim_clip_is_for_one_step) {
     pair p = open_pair(), q = open_pair();
     heed_optim *o = new_optim(&p, &heed_sgd, "lr=1");
     heed_optim *plain = new_optim(&q, &heed_sgd, "lr=1");
     give_both(&p, 0);
-    heed_clip(o, (heed_real)0.01, (heed_real)0.5);
-    CHECK(heed_step(o, 1));
+    heed_clip_grad_norm(o, (heed_real)0.01, (heed_real)0.5);
+    CHECK(heed_optim_step(o, 1));
     memcpy(q.w->x, p.w->x, 6 * sizeof *p.w->x);
     memcpy(q.b->x, p.b->x, 2 * sizeof *p.b->x);
     give_both(&p, 1);
     give_both(&q, 1);
-    CHECK(heed_step(o, 1) && heed_step(plain, 1));
+    CHECK(heed_optim_step(o, 1) && heed_optim_step(plain, 1));
     CHECK(memcmp(p.w->x, q.w->x, 6 * sizeof *p.w->x) == 0);
     CHECK(memcmp(p.b->x, q.b->x, 2 * sizeof *p.b->x) == 0);
     give_both(&p, 2);
     p.w->g[5] = (heed_real)NAN; /* nobody looked at these gradients but the step */
-    CHECK(!heed_step(o, 1) && heed_ctx_status(p.c) == HEED_DIVERGED);
+    CHECK(!heed_optim_step(o, 1) && heed_ctx_status(p.c) == HEED_DIVERGED);
     heed_close(p.c);
     CLOSE(q.c);
 }
@@ -144,8 +145,8 @@ TEST(optim_refuses_gradients_that_are_not_finite) {
         heed_optim *o = new_optim(&p, &heed_adamw, "lr=1");
         give_both(&p, 0);
         p.b->g[1] = (heed_real)NAN;
-        if (clipped) CHECK(!isfinite(heed_clip(o, 1, 1)));
-        CHECK(!heed_step(o, 1));
+        if (clipped) CHECK(!isfinite(heed_clip_grad_norm(o, 1, 1)));
+        CHECK(!heed_optim_step(o, 1));
         CHECK(heed_ctx_status(p.c) == HEED_DIVERGED);
         CHECK_HAS(heed_ctx_error(p.c), "gradient is not finite: b at update 0");
         CHECK(p.w->x[0] == (heed_real)0.5);
@@ -161,7 +162,7 @@ TEST(optim_ignores_frozen_gradients) {
     p.w->g[0] = (heed_real)INFINITY;
     heed_freeze(p.s, "w");
     CHECK(isfinite(heed_grad_norm(p.s)));
-    CHECK(heed_step(o, 1));
+    CHECK(heed_optim_step(o, 1));
     CHECK(p.w->x[0] == (heed_real)0.5);
     CHECK(p.b->x[0] != 1);
     CLOSE(p.c);
@@ -240,22 +241,22 @@ TEST(optim_defined_outside_trains) {
     heed_optim *o = new_optim(&p, &own, "lr=0.05 friction=0.8");
     for (int t = 0; t < 10; t++) {
         give_both(&p, t);
-        CHECK(heed_step(o, 1));
+        CHECK(heed_optim_step(o, 1));
     }
     check_values(&p, "own", own_cases[0].x);
-    CHECK(heed_store_find(heed_optim_slots(o), "own.v.w") != NULL);
+    CHECK(heed_params_find(heed_optim_slots(o), "own.v.w") != NULL);
     CLOSE(p.c);
 }
 
 TEST(optim_names_slots_after_parameters) {
     pair p = open_pair();
-    heed_store *slots = heed_optim_slots(heed_optim_new(p.s, &heed_adamw, NULL));
+    heed_params *slots = heed_optim_slots(heed_optim_new(p.s, &heed_adamw, NULL));
     static const char *const names[] = {"adam.count", "adam.count_rounds", "adam.m.w",
                                         "adam.v.w",   "adam.missed.w",     "adam.m.b",
                                         "adam.v.b",   "adam.missed.b"};
-    CHECK(heed_store_count(slots) == 8);
-    for (int i = 0; i < 8; i++) CHECK(heed_store_find(slots, names[i]) != NULL);
-    CHECK(heed_store_params(slots) == 0);
+    CHECK(heed_params_count(slots) == 8);
+    for (int i = 0; i < 8; i++) CHECK(heed_params_find(slots, names[i]) != NULL);
+    CHECK(heed_params_numel(slots) == 0);
     CLOSE(p.c);
 }
 
@@ -273,18 +274,18 @@ TEST(optim_counts_beyond_a_float) {
     counting.update = step_update;
     pair p = open_pair();
     heed_optim *o = new_optim(&p, &counting, "lr=0.05");
-    heed_store *slots = heed_optim_slots(o);
-    heed_store_find(slots, "own.count")->tensor->x[0] = (1 << 24) - 1;
+    heed_params *slots = heed_optim_slots(o);
+    heed_params_find(slots, "own.count")->tensor->x[0] = (1 << 24) - 1;
     for (int t = 0; t < 3; t++) {
         give_both(&p, t);
-        CHECK(heed_step(o, 1));
+        CHECK(heed_optim_step(o, 1));
         CHECK(last_step == (1 << 24) + t);
     }
     CHECK(heed_save(slots, in_folder("slots")));
     o = new_optim(&p, &counting, "lr=0.05");
     CHECK(heed_load(heed_optim_slots(o), in_folder("slots")));
     give_both(&p, 3);
-    CHECK(heed_step(o, 1) && last_step == (1 << 24) + 3);
+    CHECK(heed_optim_step(o, 1) && last_step == (1 << 24) + 3);
     CLOSE(p.c);
 }
 
@@ -296,10 +297,10 @@ TEST(optim_counts_on_from_what_is_no_count) {
     for (int i = 0; i < 6; i++) {
         pair p = open_pair();
         heed_optim *o = new_optim(&p, &counting, "lr=0.05");
-        heed_store_find(heed_optim_slots(o), i < 3 ? "own.count" : "own.missed.w")->tensor->x[0] =
+        heed_params_find(heed_optim_slots(o), i < 3 ? "own.count" : "own.missed.w")->tensor->x[0] =
             counts[i % 3];
         give_both(&p, 0);
-        CHECK(heed_step(o, 1) && last_step >= 1 && last_step <= 1 << 24);
+        CHECK(heed_optim_step(o, 1) && last_step >= 1 && last_step <= 1 << 24);
         CLOSE(p.c);
     }
 }
@@ -308,24 +309,24 @@ TEST(optim_counts_on_from_what_is_no_count) {
 TEST(optim_count_has_its_earlier_file) {
     pair p = open_pair();
     heed_optim *o = new_optim(&p, &own, "lr=0.05");
-    heed_store *slots = heed_optim_slots(o);
+    heed_params *slots = heed_optim_slots(o);
     give_both(&p, 0);
-    CHECK(heed_step(o, 1) && heed_save(slots, in_folder("slots")));
+    CHECK(heed_optim_step(o, 1) && heed_save(slots, in_folder("slots")));
     heed_safetensors *f = heed_safetensors_open(p.c, in_folder("slots"));
     CHECK(heed_safetensors_count(f) == 3 && !heed_safetensors_find(f, "own.count_rounds"));
-    heed_store_find(slots, "own.count_rounds")->tensor->x[0] = 7;
+    heed_params_find(slots, "own.count_rounds")->tensor->x[0] = 7;
     CHECK(heed_load(slots, in_folder("slots")));
-    CHECK(heed_store_find(slots, "own.count")->tensor->x[0] == 1);
-    CHECK(heed_store_find(slots, "own.count_rounds")->tensor->x[0] == 0);
+    CHECK(heed_params_find(slots, "own.count")->tensor->x[0] == 1);
+    CHECK(heed_params_find(slots, "own.count_rounds")->tensor->x[0] == 0);
     CLOSE(p.c);
 }
 
 TEST(optim_names_a_parameter_made_too_late) {
     pair p = open_pair();
     heed_optim *o = new_optim(&p, &heed_adam, "lr=1");
-    heed_tensor *late = heed_param(p.s, "late", "one", 1, (int[]){2});
+    heed_tensor *late = heed_param_new(p.s, "late", "one", 1, (int[]){2});
     give(&p, late, 0, 0);
-    CHECK(!heed_step(o, 1));
+    CHECK(!heed_optim_step(o, 1));
     CHECK_HAS(heed_ctx_error(p.c), "late");
     heed_close(p.c);
 }
@@ -357,7 +358,7 @@ TEST(optim_zero_is_a_value) {
         for (int t = 0; t < 3; t++) {
             give_both(&p, t);
             give_both(&q, t);
-            CHECK(heed_step(o, 1) && heed_step(r, 1));
+            CHECK(heed_optim_step(o, 1) && heed_optim_step(r, 1));
         }
         CHECK(p.w->x[0] != (heed_real)0.5);
         CHECK(memcmp(p.w->x, q.w->x, 6 * sizeof *p.w->x) == 0);
@@ -367,7 +368,7 @@ TEST(optim_zero_is_a_value) {
     pair p = open_pair(); /* the first update of Adam is lr, whatever the gradient's size */
     heed_optim *o = new_optim(&p, &heed_adam, "lr=0.25 beta1=0 beta2=0 eps=0");
     give_both(&p, 0);
-    CHECK(heed_step(o, 1));
+    CHECK(heed_optim_step(o, 1));
     CHECK_CLOSE(fabs((double)p.w->x[3] - 2), 0.25, 1e-6);
     CLOSE(p.c);
 }
@@ -385,7 +386,7 @@ TEST(optim_refuses_wrong_settings) {
                {&heed_rmsprop, "alpha=-0.1", "alpha of rmsprop"},
                {&heed_lion, "beta2=1", "beta2 of lion"}};
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         heed_optim_args a = heed_optim_defaults(bad[i].r);
         CHECK(heed__optim_read(c, &a, bad[i].settings));
@@ -406,7 +407,7 @@ TEST(optim_refuses_wrong_settings) {
 
 TEST(optim_refuses_settings_that_it_ignores_or_did_not_make) {
     heed_ctx *c = heed_open(NULL);
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_optim_args a = heed_optim_defaults(&heed_sgd);
     a.momentum = (heed_real)0.9;
     CHECK(!heed_optim_new(s, &heed_sgd, &a));
@@ -438,13 +439,13 @@ TEST(optim_refuses_a_store_that_was_freed) {
         heed_optim *other = new_optim(&p, &heed_lion, "");
         give_both(&p, 0);
         heed_optim_free(other);
-        heed_store_free(which ? heed_optim_slots(o) : p.s);
-        CHECK(!heed_step(o, 1));
+        heed_params_free(which ? heed_optim_slots(o) : p.s);
+        CHECK(!heed_optim_step(o, 1));
         CHECK(heed_ctx_status(p.c) == HEED_USAGE);
         CHECK_HAS(heed_ctx_error(p.c), which ? "optimizer has lost its slots: adamw"
                                              : "optimizer has lost its parameters: adamw");
         heed_clear(p.c);
-        CHECK(heed_clip(o, 1, 1) == 0);
+        CHECK(heed_clip_grad_norm(o, 1, 1) == 0);
         CHECK(heed_ctx_status(p.c) == HEED_USAGE);
         CHECK((heed_optim_slots(o) == NULL) == which);
         heed_clear(p.c);
@@ -456,7 +457,8 @@ TEST(optim_refuses_a_store_that_was_freed) {
 static double at(heed_schedule s, int64_t step) { return (double)heed_schedule_at(&s, step); }
 
 TEST(schedule_warms_up_and_falls) {
-    const heed_schedule_kind kinds[] = {HEED_CONSTANT, HEED_COSINE, HEED_LINEAR, HEED_INVSQRT};
+    const heed_schedule_kind kinds[] = {HEED_SCHEDULE_CONSTANT, HEED_SCHEDULE_COSINE,
+                                        HEED_SCHEDULE_LINEAR, HEED_SCHEDULE_INVSQRT};
     for (int i = 0; i < 4; i++) {
         heed_schedule s = {.kind = kinds[i], .steps = 110, .warmup = 10, .floor = (heed_real)0.1};
         CHECK_CLOSE(at(s, 0), 0.1, 1e-7);
@@ -467,20 +469,20 @@ TEST(schedule_warms_up_and_falls) {
 
 TEST(schedule_shapes) {
     heed_schedule cosine = {
-        .kind = HEED_COSINE, .steps = 110, .warmup = 10, .floor = (heed_real)0.1};
+        .kind = HEED_SCHEDULE_COSINE, .steps = 110, .warmup = 10, .floor = (heed_real)0.1};
     CHECK_CLOSE(at(cosine, 10), 1, 1e-7);
     CHECK_CLOSE(at(cosine, 60), 0.55, 1e-7);
     CHECK_CLOSE(at(cosine, 110), 0.1, 1e-7);
     CHECK_CLOSE(at(cosine, 500), 0.1, 1e-7);
     heed_schedule linear = cosine;
-    linear.kind = HEED_LINEAR;
+    linear.kind = HEED_SCHEDULE_LINEAR;
     CHECK_CLOSE(at(linear, 35), 1 - 0.9 / 4, 1e-7);
     CHECK_CLOSE(at(linear, 110), 0.1, 1e-7);
-    heed_schedule root = {.kind = HEED_INVSQRT, .warmup = 4};
+    heed_schedule root = {.kind = HEED_SCHEDULE_INVSQRT, .warmup = 4};
     CHECK_CLOSE(at(root, 3), 1, 1e-7);
     CHECK_CLOSE(at(root, 15), 0.5, 1e-7);
-    CHECK_CLOSE(at((heed_schedule){.kind = HEED_INVSQRT}, 3), 0.5, 1e-7);
-    heed_schedule steps = {.kind = HEED_STEPS, .every = 3, .gamma = (heed_real)0.5};
+    CHECK_CLOSE(at((heed_schedule){.kind = HEED_SCHEDULE_INVSQRT}, 3), 0.5, 1e-7);
+    heed_schedule steps = {.kind = HEED_SCHEDULE_STEP, .every = 3, .gamma = (heed_real)0.5};
     CHECK_CLOSE(at(steps, 2), 1, 1e-7);
     CHECK_CLOSE(at(steps, 3), 0.5, 1e-7);
     CHECK_CLOSE(at(steps, 8), 0.25, 1e-7);
@@ -491,16 +493,16 @@ TEST(schedule_shapes) {
 /* A schedule that is all warm-up ends at its floor, and says so at every later step. */
 TEST(schedule_of_warmup_alone) {
     for (int steps = 0; steps <= 10; steps += 5)
-        for (int kind = HEED_CONSTANT; kind <= HEED_INVSQRT; kind++) {
+        for (int kind = HEED_SCHEDULE_CONSTANT; kind <= HEED_SCHEDULE_INVSQRT; kind++) {
             heed_schedule s = {.kind = (heed_schedule_kind)kind,
                                .steps = steps,
                                .warmup = 10,
                                .every = 1000,
                                .floor = (heed_real)0.1};
-            bool falls = kind == HEED_COSINE || kind == HEED_LINEAR;
-            double end = falls ? 0.1 : kind == HEED_INVSQRT ? sqrt(10.0 / 11) : 1;
+            bool falls = kind == HEED_SCHEDULE_COSINE || kind == HEED_SCHEDULE_LINEAR;
+            double end = falls ? 0.1 : kind == HEED_SCHEDULE_INVSQRT ? sqrt(10.0 / 11) : 1;
             CHECK_CLOSE(at(s, 9), 1, 1e-7);
             CHECK_CLOSE(at(s, 10), end, 1e-7);
-            if (kind != HEED_INVSQRT) CHECK_CLOSE(at(s, 999), end, 1e-7);
+            if (kind != HEED_SCHEDULE_INVSQRT) CHECK_CLOSE(at(s, 999), end, 1e-7);
         }
 }

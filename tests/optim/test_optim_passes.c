@@ -1,5 +1,5 @@
 /* An optimizer's passes over all parameters: cut into pieces, with the bits of whole parameters. */
-#include "core/store.h"
+#include "core/params.h"
 #include "test.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@ static const int sizes[ENTRIES] = {3, 9001, 64, 4096};
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_optim *o;
     heed_tensor *x[ENTRIES];
 } set;
@@ -17,9 +17,9 @@ typedef struct {
 static set open_set(const heed_optimizer *r, int threads) {
     set l = {.c = heed_open(&(heed_options){.seed = 5, .threads = threads})};
     char name[] = "p0";
-    l.s = heed_store_new(l.c);
+    l.s = heed_params_new(l.c);
     for (int i = 0; i < ENTRIES; i++, name[1]++)
-        l.x[i] = heed_param(l.s, name, "normal:0.1", 1, &sizes[i]);
+        l.x[i] = heed_param_new(l.s, name, "normal:0.1", 1, &sizes[i]);
     l.o = heed_optim_new(l.s, r, NULL);
     return l;
 }
@@ -38,8 +38,8 @@ static void update(const set *l, bool clip) {
     for (int u = 0; u < UPDATES; u++) {
         give(l, t, u);
         double norm = heed_grad_norm(l->s);
-        if (clip) CHECK(heed_clip(l->o, (heed_real)0.01, 1) == norm && norm > 0);
-        CHECK(heed_step(l->o, 1));
+        if (clip) CHECK(heed_clip_grad_norm(l->o, (heed_real)0.01, 1) == norm && norm > 0);
+        CHECK(heed_optim_step(l->o, 1));
     }
     heed_tape_free(t);
 }
@@ -50,7 +50,7 @@ static void check_equal(const set *a, const set *b, const char *name) {
             test_fail(__FILE__, __LINE__, "%s: entry %d differs", name, i);
 }
 
-static bool always(const heed_entry *e) { return e != NULL; }
+static bool always(const heed_param *e) { return e != NULL; }
 
 TEST(optim_updates_pieces_as_whole_parameters) {
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
@@ -93,17 +93,17 @@ TEST(optim_slots_are_not_left_denormal) {
     for (const heed_optimizer *const *r = heed_optimizer_table(); *r; r++) {
         set l = open_set(*r, 1);
         heed_tape *t = heed_tape_new(l.c);
-        heed_store *slots = heed_optim_slots(l.o);
-        for (int i = 0; i < heed_store_count(slots); i++) {
-            heed_tensor *x = heed_store_at(slots, i)->tensor;
+        heed_params *slots = heed_optim_slots(l.o);
+        for (int i = 0; i < heed_params_count(slots); i++) {
+            heed_tensor *x = heed_params_at(slots, i)->tensor;
             for (size_t j = 0; x->size > 1 && j < x->size; j++)
                 x->x[j] = sizeof(heed_real) == 8 ? (heed_real)DBL_MIN : (heed_real)FLT_MIN;
         }
         heed_tape_begin(t, HEED_TRAIN, 0);
         heed_backward(t, heed_scale(t, heed_sum(t, l.x[1]), 0, 0));
-        CHECK(heed_step(l.o, 1));
-        for (int i = 0; i < heed_store_count(slots); i++) {
-            const heed_entry *e = heed_store_at(slots, i);
+        CHECK(heed_optim_step(l.o, 1));
+        for (int i = 0; i < heed_params_count(slots); i++) {
+            const heed_param *e = heed_params_at(slots, i);
             if (strstr(e->name, "p1") && e->tensor->size > 9000)
                 CHECK(e->tensor->x[0] == 0 && e->tensor->x[9000] == 0);
         }
@@ -125,10 +125,10 @@ TEST(optim_muon_updates_matrices) {
     heed_real *first = NULL;
     for (int threads = 1; threads <= 3; threads++) {
         heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = threads});
-        heed_store *s = heed_store_new(c);
+        heed_params *s = heed_params_new(c);
         heed_tensor *x[COUNT];
         for (int i = 0; i < COUNT; i++) {
-            x[i] = heed_param(s, entries[i].name, "zero", entries[i].dims, entries[i].shape);
+            x[i] = heed_param_new(s, entries[i].name, "zero", entries[i].dims, entries[i].shape);
             for (size_t j = 0; j < x[i]->size; j++) {
                 size_t at = i == 2 ? j + x[1]->size : i == 3 ? j + 2 * x[1]->size : j;
                 x[i]->x[j] = (heed_real)sin((double)(at + at / 13));
@@ -143,16 +143,16 @@ TEST(optim_muon_updates_matrices) {
             heed_tape_begin(t, HEED_TRAIN, (uint64_t)u);
             for (int i = 0; i < COUNT; i++)
                 heed_backward(t, heed_sum(t, heed_mul(t, x[i], heed_mul(t, x[i], x[i]))));
-            CHECK(heed_step(o, 1));
+            CHECK(heed_optim_step(o, 1));
         }
         size_t size = x[1]->size * sizeof(heed_real);
         CHECK(memcmp(x[0]->x, x[1]->x, size) == 0);
         CHECK(memcmp(x[0]->x + x[1]->size, x[2]->x, size) == 0);
         CHECK(memcmp(x[0]->x + 2 * x[1]->size, x[3]->x, x[3]->size * sizeof(heed_real)) == 0);
         CHECK(memcmp(x[4]->x, x[5]->x, x[4]->size * sizeof(heed_real)) == 0);
-        heed_store *slots = heed_optim_slots(o);
-        CHECK(heed_store_find(slots, "muon.v.embed") && heed_store_find(slots, "muon.v.bias"));
-        CHECK(heed_store_find(slots, "muon.m.conv") && !heed_store_find(slots, "muon.v.conv"));
+        heed_params *slots = heed_optim_slots(o);
+        CHECK(heed_params_find(slots, "muon.v.embed") && heed_params_find(slots, "muon.v.bias"));
+        CHECK(heed_params_find(slots, "muon.m.conv") && !heed_params_find(slots, "muon.v.conv"));
         if (threads == 1) first = malloc(x[0]->size * sizeof *first);
         if (threads == 1) memcpy(first, x[0]->x, x[0]->size * sizeof *first);
         CHECK(memcmp(first, x[0]->x, x[0]->size * sizeof *first) == 0);

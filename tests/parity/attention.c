@@ -41,14 +41,15 @@ int main(int argc, char **argv) {
     int tokens = atoi(argv[2]), width = atoi(argv[3]), layers = argc > 5 ? atoi(argv[5]) : 1;
     double seconds = argc > 6 ? atof(argv[6]) : 0.2, forward = 1e9, backward = 1e9;
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = atoi(argv[1])});
-    heed_store *s = heed_store_new(c);
+    heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     heed_tensor *x[MOST];
     if (layers < 1 || layers > MOST) layers = 1;
     for (int i = 0; i < layers; i++) {
         char name[16];
         snprintf(name, sizeof name, "x%d", i);
-        x[i] = heed_param(s, name, "normal:1", 3, (int[]){SEQUENCES, tokens, 3 * HEADS * width});
+        x[i] =
+            heed_param_new(s, name, "normal:1", 3, (int[]){SEQUENCES, tokens, 3 * HEADS * width});
     }
     heed_attention_args a = {
         .heads = HEADS, .key = width, .value = width, .causal = atoi(argv[4]) != 0};

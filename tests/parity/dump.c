@@ -19,7 +19,7 @@ typedef struct {
     heed_config *f;
     const heed_model *model;
     heed_data *data;
-    heed_store *weights, *out;
+    heed_params *weights, *out;
     void *self;
     int steps, rows;
 } dump;
@@ -53,15 +53,15 @@ static bool open_run_again(dump *d, const char *dir) {
 
 static bool init_model(dump *d) {
     const heed_model *m = d->model;
-    d->weights = heed_store_new(d->c);
-    d->out = heed_store_new(d->c);
+    d->weights = heed_params_new(d->c);
+    d->out = heed_params_new(d->c);
     d->self = calloc(1, m->size);
     if (!d->self || !heed_model_init(m, d->self, d->weights, d->f)) return false;
-    for (int i = 0; i < heed_store_count(d->weights); i++) {
-        const heed_entry *e = heed_store_at(d->weights, i);
+    for (int i = 0; i < heed_params_count(d->weights); i++) {
+        const heed_param *e = heed_params_at(d->weights, i);
         char name[160];
         snprintf(name, sizeof name, "w.%s", e->name);
-        heed_tensor *x = heed_state_new(d->out, name, "zero", e->tensor->dims, e->tensor->shape);
+        heed_tensor *x = heed_buffer_new(d->out, name, "zero", e->tensor->dims, e->tensor->shape);
         if (x) memcpy(x->x, e->tensor->x, x->size * sizeof *x->x);
     }
     return heed_ctx_status(d->c) == HEED_OK;
@@ -85,9 +85,9 @@ typedef struct {
 static heed_real *row_at(dump *d, place p, const char *array, int each) {
     char name[64];
     snprintf(name, sizeof name, "%s%s", p.part, array);
-    const heed_entry *e = heed_store_find(d->out, name);
+    const heed_param *e = heed_params_find(d->out, name);
     heed_tensor *x =
-        e ? e->tensor : heed_state_new(d->out, name, "zero", 2, (int[]){(int)p.steps, each});
+        e ? e->tensor : heed_buffer_new(d->out, name, "zero", 2, (int[]){(int)p.steps, each});
     return x ? x->x + p.step * (uint64_t)each : NULL;
 }
 
@@ -134,7 +134,7 @@ static bool dump_judged(dump *d) {
     if (!m->data->files) return true;
     if (!dump_batches(d, "val.", heed_model_eval_batches(m, d->self, d->data, d->rows)))
         return false;
-    if (!m->data->pictures || m->data->target ||
+    if (!m->data->images || m->data->target ||
         !heed_images_about(d->data->batches)->count[HEED_TEST_PART])
         return true;
     heed_images_set_eval_part(d->data->batches, HEED_TEST_PART);

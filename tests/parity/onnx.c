@@ -68,9 +68,9 @@ static bool set_all(heed_config *f, const char *settings) {
 }
 
 /* All values random, so that no gain is 1, no bias or running mean 0. */
-static void stir(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static void stir(heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         heed_random r = heed_random_at(7, e->name, 0, 0);
         for (size_t k = 0; k < e->tensor->size; k++) {
             double x = 0.2 * heed_random_normal(&r, k);
@@ -85,7 +85,7 @@ static heed_run open_model(heed_ctx *c, const job *j) {
     heed_run r = {.c = c,
                   .model = m,
                   .config = heed_model_config(c, m, NULL),
-                  .store = heed_store_new(c),
+                  .store = heed_params_new(c),
                   .tape = heed_tape_new(c)};
     r.self = calloc(1, m->size);
     if (set_all(r.config, j->settings) && heed_model_init(m, r.self, r.store, r.config))
@@ -95,10 +95,10 @@ static heed_run open_model(heed_ctx *c, const job *j) {
 
 /* ---- inputs and outputs ---- */
 
-static void put(heed_store *out, int k, const char *name, const heed_tensor *from) {
+static void put(heed_params *out, int k, const char *name, const heed_tensor *from) {
     char full[200];
     snprintf(full, sizeof full, "%d.%s", k, name);
-    heed_tensor *x = from ? heed_state_new(out, full, "zero", from->dims, from->shape) : NULL;
+    heed_tensor *x = from ? heed_buffer_new(out, full, "zero", from->dims, from->shape) : NULL;
     for (size_t i = 0; x && i < x->size; i++)
         x->x[i] = from->x ? from->x[i] : (heed_real)from->i[i];
 }
@@ -163,7 +163,7 @@ static heed_model_input inputs(const heed_run *r, heed_tape *t, int rows, int le
     return in;
 }
 
-static void pass(const heed_run *r, int k, heed_store *out) {
+static void pass(const heed_run *r, int k, heed_params *out) {
     int most = heed_config_has(r->config, "block") ? (int)heed_config_int(r->config, "block") : 8;
     int rows[] = {1, 2, 4}, len[] = {most > 3 ? 3 : 1, most, most > 2 ? 2 : most},
         source[] = {most > 4 ? 4 : most, 1, most};
@@ -171,7 +171,7 @@ static void pass(const heed_run *r, int k, heed_store *out) {
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     heed_model_input in = inputs(r, r->tape, rows[k], len[k], source[k]);
     const char *path;
-    bool picture = r->model->data->pictures;
+    bool picture = r->model->data->images;
     put(out, k, picture ? "picture" : r->model->data->target ? "source" : "ids", in.x);
     put(out, k, "hidden", hidden_of(r, r->tape, in.masked_positions, rows[k]));
     put(out, k, "mask", in.pad);
@@ -193,13 +193,13 @@ static bool write_one(const char *folder, const job *j) {
     snprintf(name, sizeof name, "%s%s%s", j->model, *j->name ? " " : "", j->name);
     for (char *s = name; *s; s++)
         if (*s == ' ') *s = '-';
-    heed_store *out = heed_store_new(c);
+    heed_params *out = heed_params_new(c);
     for (int k = 0; k < 3 && heed_ctx_status(c) == HEED_OK; k++) pass(&r, k, out);
-    for (int i = 0; i < heed_store_count(r.store); i++) {
-        const heed_entry *e = heed_store_at(r.store, i);
+    for (int i = 0; i < heed_params_count(r.store); i++) {
+        const heed_param *e = heed_params_at(r.store, i);
         char full[300];
         snprintf(full, sizeof full, "w.%s", e->name);
-        heed_tensor *x = heed_state_new(out, full, "zero", e->tensor->dims, e->tensor->shape);
+        heed_tensor *x = heed_buffer_new(out, full, "zero", e->tensor->dims, e->tensor->shape);
         if (x) memcpy(x->x, e->tensor->x, x->size * sizeof *x->x);
     }
     snprintf(path, sizeof path, "%s/%s.safetensors", folder, name);

@@ -13,7 +13,7 @@
 typedef struct {
     heed_run *r;
     heed_safetensors *in;
-    heed_store *out;
+    heed_params *out;
 } pass;
 
 static heed_tensor *indices(pass *p, const char *name) {
@@ -40,7 +40,7 @@ static heed_tensor *pixels(pass *p) {
 }
 
 static void put(pass *p, const char *name, const heed_tensor *from) {
-    heed_tensor *x = from ? heed_state_new(p->out, name, "zero", from->dims, from->shape) : NULL;
+    heed_tensor *x = from ? heed_buffer_new(p->out, name, "zero", from->dims, from->shape) : NULL;
     if (x) memcpy(x->x, from->x, x->size * sizeof *x->x);
 }
 
@@ -72,14 +72,14 @@ static heed_tensor *text(pass *p, const char *path) {
     if (f) fclose(f);
     if (heed_example_text(&reader, s, n, &e))
         x = heed_ids(p->r->tape, e.text.tokens.ids, 1, (int)e.text.tokens.count);
-    heed_tensor *ids = x ? heed_state_new(p->out, "ids", "zero", 1, &x->shape[1]) : NULL;
+    heed_tensor *ids = x ? heed_buffer_new(p->out, "ids", "zero", 1, &x->shape[1]) : NULL;
     for (size_t i = 0; ids && i < ids->size; i++) ids->x[i] = (heed_real)e.text.tokens.ids[i];
     heed_example_free(&e);
     return x;
 }
 
 static void run(pass *p, const heed_model_input *in) {
-    heed_attending at;
+    heed_attention_info at;
     const heed_model *m = p->r->model;
     put(p, "logits", m->logits(p->r->self, p->r->tape, in));
     for (int i = 0; m->attending(p->r->self, i, &at); i++) {
@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     heed_ctx *c = heed_open(NULL);
-    pass p = {.r = heed_run_open(c, argv[1], heed_models, NULL), .out = heed_store_new(c)};
+    pass p = {.r = heed_run_open(c, argv[1], heed_models, NULL), .out = heed_params_new(c)};
     const char *dot = strrchr(argv[2], '.');
     bool arrays = dot && strcmp(dot, ".safetensors") == 0;
     if (p.r && arrays) p.in = heed_safetensors_open(c, argv[2]);
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
         heed_tape_begin(p.r->tape, HEED_EVAL, 0);
         heed_model_input in = {0};
         if (!arrays)
-            in.x = p.r->model->data->pictures ? picture(&p, argv[2]) : text(&p, argv[2]);
+            in.x = p.r->model->data->images ? picture(&p, argv[2]) : text(&p, argv[2]);
         else if (!(in.x = indices(&p, "ids")))
             in.x = pixels(&p);
         if (arrays) in.pad = indices(&p, "pad"), in.types = indices(&p, "types");

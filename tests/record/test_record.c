@@ -13,14 +13,14 @@ static const heed_record_axis words = {.name = "text",
 
 typedef struct {
     heed_ctx *c;
-    heed_store *s;
+    heed_params *s;
     heed_tape *t;
     heed_mha mha;
 } bench;
 
 static bench open_bench(heed_mha_args a) {
     bench b = {.c = heed_open(&(heed_options){.seed = 3})};
-    b.s = heed_store_new(b.c);
+    b.s = heed_params_new(b.c);
     b.t = heed_tape_new(b.c);
     heed_mha_init(&b.mha, b.s, "encoder.0.attn", a);
     return b;

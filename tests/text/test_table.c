@@ -26,41 +26,41 @@ TEST_IN(table_reads_what_others_write, open_ctx()) {
     static const struct {
         const char *name, *text, *last;
         size_t pairs;
-        heed_pair_kind kind;
+        heed_target_kind kind;
     } cases[] = {
         /* pandas' to_csv, with and without its index, sep="\t" and texts with all its marks */
         {"a.csv", ",text,label\n0,\"a \"\"bad\"\" film, 0\",neg\n1,fine,pos\n", "3 fine|pos", 2,
-         HEED_CLASSES},
+         HEED_TARGET_CLASSES},
         {"a.tsv", "\ttext\tlabel\n0\tx\tneg\n1\t\"a \"\"good\"\" film\"\tpos\n",
-         "3 a \"good\" film|pos", 2, HEED_CLASSES},
+         "3 a \"good\" film|pos", 2, HEED_TARGET_CLASSES},
         {"a.tsv", "label\ttext\nneg\t\"two\nlines\"\npos\t\"a\ttab\"\n", "4 a tab|pos", 2,
-         HEED_CLASSES},
+         HEED_TARGET_CLASSES},
         /* quotes that were never quoted */
         {"a.tsv", "neg\t\"Hello,\" he said.\npos\tGo on\nneg\t\"I am tired,\npos\tand go.\"\n",
-         "4 and go.\"|pos", 4, HEED_CLASSES},
+         "4 and go.\"|pos", 4, HEED_TARGET_CLASSES},
         {"a.tsv", "neg\t\"I am tired,\npos\tand go.\"\nneg\tx\npos\ty\n", "4 y|pos", 4,
-         HEED_CLASSES},
-        {"a.tsv", "PUNCT\t\"\nNOUN\tcat\nPUNCT\t\"\n", "3 \"|PUNCT", 3, HEED_CLASSES},
+         HEED_TARGET_CLASSES},
+        {"a.tsv", "PUNCT\t\"\nNOUN\tcat\nPUNCT\t\"\n", "3 \"|PUNCT", 3, HEED_TARGET_CLASSES},
         {"a.tsv", "go\tva\n\"Go!\"\t\"Va \xC2\xBB\n", "2 \"Go!\"|\"Va \xC2\xBB", 2,
-         HEED_TRANSLATION},
+         HEED_TARGET_TEXT},
         {"a.csv", "\xEF\xBB\xBFText;Label\r\na;x\r\n\"b; \"\"c\"\"\";y\r\n", "3 b; \"c\"|y", 2,
-         HEED_CLASSES},
-        {"a.csv", "text\tlabel\na, b\tx\nc, d\ty\n", "3 c, d|y", 2, HEED_CLASSES},
-        {"a.csv", "text|label\na|x\nb|y\n", "3 b|y", 2, HEED_CLASSES},
+         HEED_TARGET_CLASSES},
+        {"a.csv", "text\tlabel\na, b\tx\nc, d\ty\n", "3 c, d|y", 2, HEED_TARGET_CLASSES},
+        {"a.csv", "text|label\na|x\nb|y\n", "3 b|y", 2, HEED_TARGET_CLASSES},
         {"a.csv", "id,keyword,location,text,target\n1,,,storm,1\n4,,,\"sun, \"\"so\"\"\",0\n",
-         "3 sun, \"so\"|0", 2, HEED_CLASSES},
-        {"a.csv", "id,en,fr\n0,go,va\n1,run,cours\n", "3 run|cours", 2, HEED_TRANSLATION},
-        {"a.tsv", "id\ten\tfr\n0\tgo\tva\n1\trun\tcours\n", "3 run|cours", 2, HEED_TRANSLATION},
+         "3 sun, \"so\"|0", 2, HEED_TARGET_CLASSES},
+        {"a.csv", "id,en,fr\n0,go,va\n1,run,cours\n", "3 run|cours", 2, HEED_TARGET_TEXT},
+        {"a.tsv", "id\ten\tfr\n0\tgo\tva\n1\trun\tcours\n", "3 run|cours", 2, HEED_TARGET_TEXT},
         {"a.txt", "image,caption\na.jpg,\"one, two\"\na.jpg,three\n", "3 a.jpg|three", 2,
-         HEED_CAPTIONS},
+         HEED_TARGET_CAPTIONS},
         {"a.csv", "image_name| comment_number| comment\na.jpg| 0| one\nb.jpg| 1| two\n",
-         "3 b.jpg|two", 2, HEED_CAPTIONS},
-        {"a.csv", "text,label,,\na,x,,\nb,y,,\n,,,\n", "3 b|y", 2, HEED_CLASSES},
+         "3 b.jpg|two", 2, HEED_TARGET_CAPTIONS},
+        {"a.csv", "text,label,,\na,x,,\nb,y,,\n,,,\n", "3 b|y", 2, HEED_TARGET_CLASSES},
         {"a.jsonl", "{\"review\":\"a\",\"sentiment\":1}\n{\"sentiment\":0,\"review\":\"b\"}\n",
-         "2 b|0", 2, HEED_CLASSES},
+         "2 b|0", 2, HEED_TARGET_CLASSES},
         /* a carriage return, U+2028, VT, FF and NEL end no line */
         {"a.tsv", "go\tva\r\nrun\ron\tcours\n\xE2\x80\xA8x\v\fy\tz\xC2\x85\n",
-         "3 \xE2\x80\xA8x\v\fy|z\xC2\x85", 3, HEED_TRANSLATION},
+         "3 \xE2\x80\xA8x\v\fy|z\xC2\x85", 3, HEED_TARGET_TEXT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs *k =
@@ -79,38 +79,41 @@ TEST_IN(table_asks_for_columns, open_ctx()) {
 #define ROWS "\nneg\tbad film\npos\tgood film\nneg\tbad book\npos\tgood book\nneg\tbad song\n"
     static const struct {
         const char *name, *text, *hint;
-        heed_pair_kind kind;
+        heed_target_kind kind;
     } cases[] = {
-        {"a.tsv", "label\tcomment_text" ROWS, "`columns = comment_text,label`", HEED_CLASSES},
-        {"a.tsv", "v1\tv2" ROWS, "`columns = v2,v1`", HEED_CLASSES},
-        {"a.tsv", "v1\tfilm, song" ROWS, "`columns = 2,1` and `header = yes`", HEED_CLASSES},
+        {"a.tsv", "label\tcomment_text" ROWS, "`columns = comment_text,label`",
+         HEED_TARGET_CLASSES},
+        {"a.tsv", "v1\tv2" ROWS, "`columns = v2,v1`", HEED_TARGET_CLASSES},
+        {"a.tsv", "v1\tfilm, song" ROWS, "`columns = 2,1` and `header = yes`", HEED_TARGET_CLASSES},
         {"a.csv", "v1,v2\nham,how are you\nspam,win it now\nham,fine then\n", "`columns = v2,v1`",
-         HEED_CLASSES},
+         HEED_TARGET_CLASSES},
         {"a.csv", "0,1\nhow are you,ham\nwin it now,spam\n", "`columns = 1,2` and `header = yes`",
-         HEED_CLASSES},
-        {"a.csv", "how are you,ham\nwin it now,spam\nfine,ham\n", "`columns = 1,2`", HEED_CLASSES},
-        {"a.csv", "text,label,category\na,x,y\nb,z,y\n", NULL, HEED_CLASSES},
-        {"a.csv", "review,comment,label\na,x,y\nb,z,y\n", "`columns = review,label`", HEED_CLASSES},
+         HEED_TARGET_CLASSES},
+        {"a.csv", "how are you,ham\nwin it now,spam\nfine,ham\n", "`columns = 1,2`",
+         HEED_TARGET_CLASSES},
+        {"a.csv", "text,label,category\na,x,y\nb,z,y\n", NULL, HEED_TARGET_CLASSES},
+        {"a.csv", "review,comment,label\na,x,y\nb,z,y\n", "`columns = review,label`",
+         HEED_TARGET_CLASSES},
         {"a.tsv", "0\tgo\tva\n1\trun\tcours\n2\tsee\tvois\n3\tbe\tsois\n", "`columns = 2,3`",
-         HEED_TRANSLATION},
+         HEED_TARGET_TEXT},
         /* numbers with gaps; a class that occurs once among many */
         {"a.tsv",
          "3\tgo\tva\n7\trun\tcours\n8\tsee\tvois\n12\tbe\tsois\n15\tsay\tdis\n20\tsit\tassis\n"
          "21\teat\tmange\n30\tgive\tdonne\n31\tlie\tmens\n",
-         "`columns = 2,3`", HEED_TRANSLATION},
+         "`columns = 2,3`", HEED_TARGET_TEXT},
         {"a.tsv", "v1\tv2" ROWS ROWS ROWS ROWS "rare\tgood book\n", "`columns = v2,v1`",
-         HEED_CLASSES},
+         HEED_TARGET_CLASSES},
         {"a.tsv", "id\tanglais\tautre\n0\tgo\tva\n1\trun\tcours\n2\tsee\tvois\n",
-         "`columns = anglais,autre`", HEED_TRANSLATION},
-        {"a.tsv", "en\tfr\tde\ngo\tva\tgeh\n", "`columns = en,fr`", HEED_TRANSLATION},
+         "`columns = anglais,autre`", HEED_TARGET_TEXT},
+        {"a.tsv", "en\tfr\tde\ngo\tva\tgeh\n", "`columns = en,fr`", HEED_TARGET_TEXT},
         {"a.tsv", "english_text\tfrench_text\ngo\tva\n", "`columns = english_text,french_text`",
-         HEED_TRANSLATION},
+         HEED_TARGET_TEXT},
         {"a.tsv", "pic\tsays\na.jpg\tone dog\nb.jpg\ttwo dogs\n", "`columns = pic,says`",
-         HEED_CAPTIONS},
+         HEED_TARGET_CAPTIONS},
         {"a.jsonl", "{\"comment_text\":\"a\",\"kind\":\"x\"}\n", "`columns = comment_text,kind`",
-         HEED_CLASSES},
+         HEED_TARGET_CLASSES},
         {"a.jsonl", "{\"id\":1,\"tokens\":[\"a\"],\"ner_tags\":[1]}\n",
-         "`columns = tokens,ner_tags`", HEED_TAGS},
+         "`columns = tokens,ner_tags`", HEED_TARGET_TAGS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {.kind = cases[i].kind};
@@ -153,7 +156,7 @@ TEST_IN(table_columns_by_name_and_number, open_ctx()) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_pairs_args a = {
-            .kind = HEED_CLASSES, .columns = cases[i].columns, .header = cases[i].header};
+            .kind = HEED_TARGET_CLASSES, .columns = cases[i].columns, .header = cases[i].header};
         heed_pairs *k = open_table(c, "a.csv", cases[i].text, a);
         if (cases[i].first)
             CHECK_TEXT(pair_at(k, 0), cases[i].first);
@@ -166,7 +169,7 @@ TEST_IN(table_columns_by_name_and_number, open_ctx()) {
 /* A validation file may have its columns in another order, or other names. */
 TEST_IN(table_columns_of_validation, open_ctx()) {
     const char *own = "text,label\ngood,pos\nbad,neg\n";
-    heed_pairs_args a = {.kind = HEED_CLASSES,
+    heed_pairs_args a = {.kind = HEED_TARGET_CLASSES,
                          .val_path = text_file("v.csv", "note,label,text\nx,pos,fine\n")};
     heed_pairs *k = open_table(c, "a.csv", own, a);
     heed_pair p;
@@ -181,19 +184,20 @@ TEST_IN(table_columns_of_validation, open_ctx()) {
 TEST_IN(table_refuses, open_ctx()) {
     static const struct {
         const char *name, *text, *why;
-        heed_pair_kind kind;
+        heed_target_kind kind;
     } cases[] = {
-        {"a.csv", "text,label\na,x\nb,c,d,y\n", "a.csv:3: expected 2 fields", HEED_CLASSES},
-        {"a.tsv", "text\tlabel\na\tx\nb\ty\t\n", "a.tsv:3: expected 2 fields", HEED_CLASSES},
-        {"a.tsv", "go\tva\nbye\tau\trevoir\n", "a.tsv:2: expected 2 fields", HEED_TRANSLATION},
-        {"a.csv", "text,label\nb,\"['x', 'y']\"\n", "a.csv:2: expected a label", HEED_CLASSES},
+        {"a.csv", "text,label\na,x\nb,c,d,y\n", "a.csv:3: expected 2 fields", HEED_TARGET_CLASSES},
+        {"a.tsv", "text\tlabel\na\tx\nb\ty\t\n", "a.tsv:3: expected 2 fields", HEED_TARGET_CLASSES},
+        {"a.tsv", "go\tva\nbye\tau\trevoir\n", "a.tsv:2: expected 2 fields", HEED_TARGET_TEXT},
+        {"a.csv", "text,label\nb,\"['x', 'y']\"\n", "a.csv:2: expected a label",
+         HEED_TARGET_CLASSES},
         {"a.csv", "tokens,tags\n\"['a', 'b']\",\"['X', 'Y']\"\n",
-         "a.csv:2: expected labels separated", HEED_TAGS},
+         "a.csv:2: expected labels separated", HEED_TARGET_TAGS},
         {"a.csv", "tokens,tags\n\"['a' 'b']\",[3 0]\n", "a.csv:2: expected labels separated",
-         HEED_TAGS},
+         HEED_TARGET_TAGS},
         {"a.txt", "Hello, world.\nIt rains.\n", "expected source TAB target, found no tab in it",
-         HEED_TRANSLATION},
-        {"a.txt", "go\tva\rrun\tcours\r", "lines end with CR", HEED_TRANSLATION},
+         HEED_TARGET_TEXT},
+        {"a.txt", "go\tva\rrun\tcours\r", "lines end with CR", HEED_TARGET_TEXT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(
@@ -204,26 +208,26 @@ TEST_IN(table_refuses, open_ctx()) {
 
 TEST_IN(table_rows_without_text_are_left_out, open_ctx()) {
     heed_pairs *k = open_table(c, "a.csv", "text,label\na,x\n,x\nb,\n,\n\nc,y\n",
-                               (heed_pairs_args){.kind = HEED_CLASSES});
+                               (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->pairs == 2 && f->empty == 2 && f->blank == 2);
     CHECK_TEXT(pair_at(k, 1), "7 c|y");
     k = open_table(c, "a.jsonl",
                    "{\"text\":\"a\",\"label\":null}\n{\"text\":\"b\",\"label\":\"x\"}\n",
-                   (heed_pairs_args){.kind = HEED_CLASSES});
+                   (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     CHECK(k && heed_pairs_about(k)->pairs == 1 && heed_pairs_about(k)->empty == 1);
 }
 
 /* Names that look equal are equal: composed and decomposed letters, as macOS writes file names. */
 TEST_IN(table_names_that_look_equal, open_images_ctx()) {
     heed_pairs *k = open_table(c, "a.csv", "text,label\na,caf\xC3\xA9\nb,cafe\xCC\x81\nc,x\n",
-                               (heed_pairs_args){.kind = HEED_CLASSES});
+                               (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     const heed_pairs_info *f = heed_pairs_about(k);
     CHECK(f && f->classes == 2);
     if (f) CHECK_TEXT(f->labels[0], "caf\xC3\xA9");
     /* NFC decomposes U+0958, as it is an exclusion: the text becomes longer. */
     k = open_table(c, "b.csv", "text,label\na,\u0958\nb,\u0915\u093C\nc,x\n",
-                   (heed_pairs_args){.kind = HEED_CLASSES});
+                   (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
     f = heed_pairs_about(k);
     CHECK(f && f->classes == 2);
     if (f) CHECK_TEXT(f->labels[1], "\u0915\u093C");

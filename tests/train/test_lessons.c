@@ -8,25 +8,25 @@ enum { LION = 2, IN = 7, GRASS = 10, DET = 4, PREP = 7, ADJ = 9 };
 
 /* x (LION_TOKENS,LION_FEATURES) -> the query of "in", and its weight for "lion". */
 static double query_of_in(heed_ctx *c, const double *x, double q[LION_KEY]) {
-    heed_lesson_args a = lion_args(x);
-    heed_lesson l;
+    heed_attention_trace_args a = lion_args(x);
+    heed_attention_trace l;
     double weight = -1;
-    if (heed_lesson_make(c, &a, &l)) {
-        for (int k = 0; k < LION_KEY; k++) q[k] = heed_matrix_at(&l.part[HEED_LESSON_Q], IN, k);
-        weight = heed_matrix_at(&l.part[HEED_LESSON_WEIGHTS], IN, LION);
+    if (heed_attention_trace_make(c, &a, &l)) {
+        for (int k = 0; k < LION_KEY; k++) q[k] = heed_matrix_at(&l.part[HEED_TRACE_Q], IN, k);
+        weight = heed_matrix_at(&l.part[HEED_TRACE_WEIGHTS], IN, LION);
     }
-    heed_lesson_free(&l);
+    heed_attention_trace_free(&l);
     return weight;
 }
 
 TEST(notes_the_lions_sizes) {
     CHECK(LION_TOKENS == 11 && LION_FEATURES == 10);
     heed_ctx *c = heed_open(NULL);
-    heed_lesson_args a = lion_args(lion_x);
-    heed_lesson l;
-    CHECK(heed_lesson_make(c, &a, &l));
+    heed_attention_trace_args a = lion_args(lion_x);
+    heed_attention_trace l;
+    CHECK(heed_attention_trace_make(c, &a, &l));
     CHECK_CLOSE(l.args.beta, 1 / sqrt(3), 1e-15);
-    heed_lesson_free(&l);
+    heed_attention_trace_free(&l);
     CLOSE(c);
 }
 

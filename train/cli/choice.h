@@ -7,7 +7,10 @@
 
 /* Rows of a command's table. */
 #define CHOOSE_LAYER(group)                                                                        \
-    { "layer", HEED_TEXT, "last", 0, 0, NULL, "layer whose attention is shown, from 1", group }
+    {                                                                                              \
+        "layer", HEED_OPTION_STRING, "last", 0, 0, NULL, "layer whose attention is shown, from 1", \
+            group                                                                                  \
+    }
 /* The same where the layer of the most concentrated head is the default (attend, fill). */
 #define CHOOSE_FOCUS(group)                                                                        \
     WORDS("layer",                                                                                 \

@@ -74,7 +74,7 @@ static bool is_small(const char *path) {
 }
 
 /* Opens the lines of a small file for a hint; what is wrong with them is not reported. */
-static const heed_pairs *open_lines(heed_ctx *c, const char *data, heed_pair_kind kind,
+static const heed_pairs *open_lines(heed_ctx *c, const char *data, heed_target_kind kind,
                                     const char *columns) {
     return heed_pairs_open(
         c, data,
@@ -87,7 +87,7 @@ static bool has_classes(heed_ctx *c, const char *data) {
     static const char *const columns[] = {"", "2,1", "1,2"};
     bool any = false;
     for (int i = 0; !any && i < 3; i++) {
-        any = are_classes(heed_pairs_about(open_lines(c, data, HEED_CLASSES, columns[i])));
+        any = are_classes(heed_pairs_about(open_lines(c, data, HEED_TARGET_CLASSES, columns[i])));
         heed_clear(c);
     }
     return any;
@@ -96,7 +96,7 @@ static bool has_classes(heed_ctx *c, const char *data) {
 /* Whether lines have as many labels as words, and words in every second line, or are those of a
  * CoNLL file. conll: only the latter. */
 static bool has_tags(heed_ctx *c, const char *data, bool conll) {
-    const heed_pairs *k = open_lines(c, data, HEED_TAGS, "");
+    const heed_pairs *k = open_lines(c, data, HEED_TARGET_TAGS, "");
     const heed_pairs_info *a = heed_pairs_about(k);
     size_t several = 0;
     heed_pair pair;

@@ -24,7 +24,7 @@ static bool add_flag(const program *p, const char *quoted, size_t n, heed_text *
     snprintf(key, sizeof key, "%.*s", (int)length, quoted);
     const heed_option *o = find_option(p, key);
     if (!o) return false;
-    if (o->kind == HEED_BOOL) {
+    if (o->kind == HEED_OPTION_BOOL) {
         bool off = n == length + 8 && memcmp(quoted + length, " = false", 8) == 0;
         return heed_text_add(out, "--%s%s", off ? "no-" : "", key);
     }

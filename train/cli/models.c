@@ -5,15 +5,15 @@
 #include <string.h>
 
 static const heed_option snapshot_options[] = {
-    {"preset", HEED_TEXT, "none", 0, 0, NULL,
+    {"preset", HEED_OPTION_STRING, "none", 0, 0, NULL,
      "a set of settings, each of which can be overridden; `help train TASK` lists the sets", "Run"},
-    {"snapshots", HEED_INT, "0", 0, 1000, NULL,
+    {"snapshots", HEED_OPTION_INT, "0", 0, 1000, NULL,
      "keep attention on fixed inputs at this many steps, from the first to the last", "Snapshots"},
-    {"snapshot-items", HEED_INT, "1", 1, 8, NULL,
+    {"snapshot-items", HEED_OPTION_INT, "1", 1, 8, NULL,
      "how many inputs: the first ones of the validation part", "Snapshots"},
-    {"snapshot-tokens", HEED_INT, "24", 1, 1 << 20, NULL,
+    {"snapshot-tokens", HEED_OPTION_INT, "24", 1, 1 << 20, NULL,
      "at most so many tokens of a text of the validation part", "Snapshots"},
-    {"snapshot-input", HEED_TEXT, "", 0, 0, NULL,
+    {"snapshot-input", HEED_OPTION_STRING, "", 0, 0, NULL,
      "an input instead of those: a text; the file of a picture; or two parts with a tab between "
      "them, source and target, or file and caption",
      "Snapshots"},

@@ -13,7 +13,7 @@ static const char *const writes[] = {
 static const char *const reads[] = {"from", "data", "val", "beside", NULL};
 
 static bool is_one_of(const char *const *names, const heed_option *o) {
-    for (; *names && o->kind == HEED_TEXT && !o->choices; names++)
+    for (; *names && o->kind == HEED_OPTION_STRING && !o->choices; names++)
         if (strcmp(*names, o->name) == 0) return true;
     return false;
 }
@@ -71,7 +71,7 @@ static bool keep_data(const output *o, const char *path) {
  * link; nor what it was trained on, which a command without DATA reads. */
 static bool keep_run(const output *o, const char *run) {
     bool curves = strcmp(file_name(o->path), "loss.png") == 0 && !is_link(o->path);
-    if (!curves && heed_run_owns(o->c, run, o->path))
+    if (!curves && heed_run_path_is_inside(o->c, run, o->path))
         return heed_fail(o->c, HEED_USAGE,
                          "output would replace a file of the run: --%s %s: expected another file; "
                          "hint: a name that is not in %s",
@@ -168,7 +168,7 @@ static bool can_be_written(const output *o) {
 static const char *example_of(const command *k, const heed_option *o, char text[80]) {
     static const char *const endings[] = {"svg", "html", "npz", "npy", "csv", "tex", "onnx", NULL};
     bool run = strcmp(o->group ? o->group : "", "Run") == 0;
-    if (o->kind != HEED_TEXT || o->choices) return NULL;
+    if (o->kind != HEED_OPTION_STRING || o->choices) return NULL;
     if (strcmp(o->name, "out") == 0) return run ? "runs/first" : "folder";
     if (strcmp(o->name, "beside") == 0 || (run && strcmp(o->name, "from") == 0))
         return "runs/first";

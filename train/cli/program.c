@@ -10,14 +10,14 @@
 #include <string.h>
 
 static const heed_option compute_options[] = {
-    {"threads", HEED_INT, "0", 0, 4096, NULL,
+    {"threads", HEED_OPTION_INT, "0", 0, 4096, NULL,
      "threads; 0: OMP_NUM_THREADS, else all available CPUs", "Computing"},
-    {"isa", HEED_TEXT, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
+    {"isa", HEED_OPTION_STRING, "auto", 0, 0, "auto|generic|avx2|avx512|neon",
      "instruction set; generic gives the same bits on every machine", "Computing"},
     {0}};
 
 static const heed_option run_options[] = {
-    {"edited", HEED_BOOL, "false", 0, 0, NULL,
+    {"edited", HEED_OPTION_BOOL, "false", 0, 0, NULL,
      "the run was edited on purpose: accept weights, tokenizer and labels as they are, and "
      "ignore changed lines of config.conf, except the seed",
      "Input"},
@@ -84,7 +84,7 @@ bool takes_value(const program *p, const char *flag) {
     char name[64];
     with_dashes(flag + 2, strlen(flag + 2), name);
     const heed_option *o = find_option(p, name);
-    return o && o->kind != HEED_BOOL;
+    return o && o->kind != HEED_OPTION_BOOL;
 }
 
 /* "-l", but not "-1" or "- and more", is probably a mistyped option, not an input. */

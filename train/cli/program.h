@@ -59,16 +59,16 @@ bool apply_preset(heed_ctx *c, const heed_model *m, heed_config *f);
 /* Rows of a command's table: a switch, off by default; a text, empty by default; one of several
  * words; an integer; a real number. */
 #define SWITCH(name, help, group)                                                                  \
-    { name, HEED_BOOL, "false", 0, 0, NULL, help, group }
+    { name, HEED_OPTION_BOOL, "false", 0, 0, NULL, help, group }
 #define WORDS(name, help, group)                                                                   \
-    { name, HEED_TEXT, "", 0, 0, NULL, help, group }
+    { name, HEED_OPTION_STRING, "", 0, 0, NULL, help, group }
 #define AS_SVG(group) WORDS("svg", "write the same as a vector picture, for slides", group)
 #define CHOICE(name, value, choices, help, group)                                                  \
-    { name, HEED_TEXT, value, 0, 0, choices, help, group }
+    { name, HEED_OPTION_STRING, value, 0, 0, choices, help, group }
 #define COUNT(name, value, least, most, help, group)                                               \
-    { name, HEED_INT, value, least, most, NULL, help, group }
+    { name, HEED_OPTION_INT, value, least, most, NULL, help, group }
 #define NUMBER(name, value, least, most, help, group)                                              \
-    { name, HEED_REAL, value, least, most, NULL, help, group }
+    { name, HEED_OPTION_REAL, value, least, most, NULL, help, group }
 
 /* A setting that has an effect only for some runs. */
 typedef struct {

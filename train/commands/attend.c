@@ -69,7 +69,7 @@ static const heed_option options[] = {
           "--json, --npz, --csv, --html: only these layers, as 1,3-5; they keep their numbers",
           "Size"),
     WORDS("heads", "the same for heads, also of what is shown; for a single one: --head", "Size"),
-    {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q, k, v and scores, not only the weights",
+    {"qk", HEED_OPTION_BOOL, "true", 0, 0, NULL, "include q, k, v and scores, not only the weights",
      "Size"},
     SWITCH("force", "write it regardless of its size", "Size"),
     {0}};

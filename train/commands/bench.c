@@ -124,7 +124,7 @@ static double step(bench *b, uint64_t i) {
     heed_tape_begin(b->w.tape, HEED_TRAIN, i);
     heed_tensor *loss = b->w.model->loss(b->w.self, b->w.tape, &b->batch[i % BATCHES].b);
     heed_backward(b->w.tape, loss);
-    heed_step(b->optim, 1);
+    heed_optim_step(b->optim, 1);
     return heed_ctx_status(b->w.c) == HEED_OK ? (double)loss->x[0] : (double)NAN;
 }
 
@@ -358,7 +358,7 @@ static json_t *result(program *p, bench *b, const char *name) {
         "s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:s}",
         "workload", name, "mode", "heed", "isa", heed_isa(p->c), "threads", heed_threads(p->c),
         "dropout", heed_config_real(p->flags, "dropout"), "post_ln", flag_on(p, "post-ln"),
-        "params", (json_int_t)heed_store_params(w->store), "steps", (json_int_t)b->count,
+        "params", (json_int_t)heed_params_numel(w->store), "steps", (json_int_t)b->count,
         "ms_per_step", 1e3 * med, "ms_mean", 1e3 * sum / steps, "steps_per_s", 1 / med, "items",
         items, "items_per_s", (double)w->rows * (dense ? 1 : w->len) / med, "mflop_per_step",
         json_number(work / 1e6), "gflops", json_number(work / med / 1e9), "first_step_s",

@@ -94,7 +94,7 @@ static heed_record *capture(const heed_inspection *s, const heed_config *flags, 
 /* Reads the attention of the caption's words; for the picture if a path is given, and for o. */
 static bool look(program *p, const heed_inspection *s, const char *path, json_t *o) {
     heed_record_view v;
-    heed_attending layer;
+    heed_attention_info layer;
     int layers = 0;
     while (heed_cross_layer(s->run, layers, &layer)) layers++;
     heed_record *r = capture(s, p->flags, layers);
@@ -180,7 +180,7 @@ static bool caption_picture(program *p, void *user, const given_input *in) {
 static bool attention_fits(program *p, const heed_run *r) {
     int index;
     if (!*flag_text(p, "attention") && !flag_on(p, "weights")) return true;
-    heed_attending a;
+    heed_attention_info a;
     if (heed_cross_layer(r, 0, &a)) return layer_index(r, p->flags, &index);
     return heed_fail(p->c, HEED_USAGE,
                      "%s looks nowhere: it has one fixed context for all words "

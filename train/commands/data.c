@@ -44,7 +44,7 @@ static void add_settings(const program *p, const heed_model *m, const char *sugg
         const heed_option *o = heed_config_at(p->flags, i, &value);
         bool given = is_typed(p, o->name) && !sets(suggestion, o->name);
         if (!given || strcmp(o->name, "data") == 0 || !heed_config_has(settings, o->name)) continue;
-        if (o->kind == HEED_BOOL)
+        if (o->kind == HEED_OPTION_BOOL)
             snprintf(words, sizeof words, "--%s%s", flag_on(p, o->name) ? "" : "no-", o->name);
         else
             snprintf(words, sizeof words, "--%s %s", o->name,
@@ -126,8 +126,8 @@ static void check_data(program *p, const char *data) {
     reading shown = {.p = p, .bar = redraws(stderr)};
     heed_data_args how = {.census = UINT64_MAX, .progress = show_reading, .user = &shown};
     const char *from = flag_text(p, "from");
-    heed_run *start = *from ? heed_start_open(p->c, from, p->models, NULL) : NULL;
-    if (start) heed_start_settings(p->flags, p->model, start, &how, NULL);
+    heed_run *start = *from ? heed_transfer_open(p->c, from, p->models, NULL) : NULL;
+    if (start) heed_transfer_settings(p->flags, p->model, start, &how, NULL);
     heed_data *d = heed_train_data(p->c, p->model, p->flags, &how, &p->chosen);
     end_reading(&shown);
     if (d) report(p, d);

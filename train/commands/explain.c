@@ -10,8 +10,8 @@ static const heed_option options[] = {
           "digits after the decimal point; more where a whole matrix is small", "Show"),
     CHOICE("notation", "rows", "rows|columns",
            "tokens as rows (rows of the weights sum to 1) or as columns (H = V A)", "Show"),
-    {"scale", HEED_BOOL, "true", 0, 0, NULL, "multiply scores by 1/sqrt(e); --no-scale: by 1",
-     "Change the computation"},
+    {"scale", HEED_OPTION_BOOL, "true", 0, 0, NULL,
+     "multiply scores by 1/sqrt(e); --no-scale: by 1", "Change the computation"},
     WORDS("beta", "multiply scores by this number instead", "Change the computation"),
     WORDS("cell", "write out this cell, ROW,COLUMN of the scores, or of a matrix: Q:lion,2",
           "Show"),
@@ -19,7 +19,7 @@ static const heed_option options[] = {
     SWITCH("causal", "hide the tokens after each query", "Change the computation"),
     WORDS("hide", "hide these keys from every query: tokens or numbers, with commas",
           "Change the computation"),
-    {"mask", HEED_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
+    {"mask", HEED_OPTION_BOOL, "true", 0, 0, NULL, "--no-mask: every query sees every key",
      "Change the computation"},
     SWITCH("hard", "all weight on the largest score", "Change the computation"),
     SWITCH("backward",
@@ -122,16 +122,16 @@ static void list_examples(explaining *e) {
 
 /* Marks a share of the cells of each matrix, at least one, which depends only on the seed. */
 static void choose_blanks(explaining *e) {
-    static const heed_lesson_part asked[] = {HEED_LESSON_Q,       HEED_LESSON_K,
-                                             HEED_LESSON_V,       HEED_LESSON_RAW,
-                                             HEED_LESSON_WEIGHTS, HEED_LESSON_OUTPUT};
+    static const heed_attention_trace_part asked[] = {HEED_TRACE_Q,       HEED_TRACE_K,
+                                                      HEED_TRACE_V,       HEED_TRACE_RAW,
+                                                      HEED_TRACE_WEIGHTS, HEED_TRACE_OUTPUT};
     double share = heed_config_real(e->p->flags, "blanks");
     unsigned char flag = e->solution ? 2 : 1;
     e->most_width = e->most_tokens = 0; /* a reader needs all numbers */
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const heed_matrix *m = &e->w.lesson.part[asked[i]];
         size_t n = (size_t)m->rows * (size_t)m->cols;
-        heed_random r = heed_random_at(e->seed, heed_lesson_name(asked[i]), 0, 0);
+        heed_random r = heed_random_at(e->seed, heed_attention_trace_name(asked[i]), 0, 0);
         unsigned char *flags = e->blank[asked[i]] = room(e, n, 1);
         if (!flags) return;
         for (size_t at = 0; at < n; at++)
@@ -157,7 +157,7 @@ static void show_json(explaining *e, bool own) {
 
 /* What is said instead of the steps where files have them. */
 static void put_summary(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
+    const heed_attention_trace_args *a = &e->w.lesson.args;
     if (e->sheet) put_words(e, "%s, %d blanks", sheet_name(e), sheet_blanks(e));
     put_words(e, "%s%s%s: %d tokens have %d numbers, queries and keys %d, values %d%s.",
               e->w.layer ? e->title : "", e->w.layer ? ": " : "", safe_title(e, e->w.title),

@@ -12,7 +12,8 @@ static const heed_option options[] = {
     WORDS("words", "probabilities of these words, as paris,rome, instead of the best ones",
           "Output"),
     CHOOSE_FOCUS("Output"),
-    {"attention", HEED_BOOL, "true", 0, 0, NULL, "show the attention of the masks", "Output"},
+    {"attention", HEED_OPTION_BOOL, "true", 0, 0, NULL, "show the attention of the masks",
+     "Output"},
     SWITCH("json", "print a JSON object for each input", "Output"),
     {0}};
 

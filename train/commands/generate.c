@@ -22,10 +22,10 @@ static const heed_option options[] = {
            "divides positive logits of tokens that occurred, in the prompt too, and multiplies "
            "negative ones; 1: none",
            "Text"),
-    {"stop", HEED_TEXT, "", 0, INFINITY, NULL,
+    {"stop", HEED_OPTION_STRING, "", 0, INFINITY, NULL,
      "end the text before this one; several: --stop A --stop B", "Text"},
     COUNT("seed", "1", 0, 9007199254740992.0, "seed of the draws", "Text"),
-    {"cache", HEED_BOOL, "true", 0, 0, NULL,
+    {"cache", HEED_OPTION_BOOL, "true", 0, 0, NULL,
      "cache keys and values; without it, the same tokens are generated more slowly", "Text"},
     SWITCH("attention", "show the attention of the position that made the last token", "Output"),
     CHOOSE_LAYER("Output"),

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"op", HEED_TEXT, "*", 0, 0, NULL,
+    {"op", HEED_OPTION_STRING, "*", 0, 0, NULL,
      "only ops, layers, optimizers and models of this name or pattern", "Check"},
     SWITCH("json", "print one JSON object", "Output"),
     {0}};
@@ -27,9 +27,9 @@ static heed_tensor *trial_loss(void *user, heed_tape *t) {
 
 /* Initial parameters are small, and B of adapters is zero, so that some gradients would drown in
  * the rounding of the loss. */
-static void move_parameters(heed_store *s) {
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+static void move_parameters(heed_params *s) {
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         heed_random r = heed_random_at(1, e->name, 0, 0);
         bool moves = e->adapter || (exact && e->trained);
         for (size_t k = 0; moves && k < e->tensor->size; k++)

@@ -198,8 +198,8 @@ static void print_list(program *p, const drawing *d) {
     widths(g, &op_width, &name_width);
     for (int i = 0; i < g->count; i++) ops += g->nodes[i].op.op != NULL;
     print_wrapped(p, "%s: %d ops, %s parameters in %d tensors", d->title, ops,
-                  heed_format_count(count, heed_store_params(d->w.store)),
-                  heed_store_count(d->w.store));
+                  heed_format_count(count, heed_params_numel(d->w.store)),
+                  heed_params_count(d->w.store));
     putchar('\n');
     heed_text heading = {.c = p->c};
     bool padded =
@@ -260,7 +260,7 @@ static json_t *graph_json(const drawing *d) {
     for (int i = 0; i < g->count; i++) json_array_append_new(nodes, node_json(g, i));
     return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o, s:o}", "heed", "graph 1", "model",
                      d->w.model->name, "title", d->title, "params",
-                     (json_int_t)heed_store_params(d->w.store), "nodes", nodes, "edges",
+                     (json_int_t)heed_params_numel(d->w.store), "nodes", nodes, "edges",
                      edges_json(g), "groups", groups_json(g));
 }
 

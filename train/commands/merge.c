@@ -12,7 +12,7 @@ static const heed_option options[] = {
 
 static void conclude(program *p, const heed_run *r, const char *out) {
     char n[32];
-    size_t count = heed_store_params(r->store);
+    size_t count = heed_params_numel(r->store);
     if (flag_on(p, "json"))
         print_json(p,
                    json_pack("{s:o, s:s, s:i, s:I}", "run", json_text(out), "task", r->model->name,
@@ -33,17 +33,17 @@ static bool check_out(program *p, const char *dir, const char *out) {
                          "missing -o: expected a folder for the run; hint: `merge %s -o "
                          "%s-merged`",
                          dir, dir);
-    if (heed_run_owns(p->c, out, config))
+    if (heed_run_path_is_inside(p->c, out, config))
         return heed_fail(p->c, HEED_USAGE,
                          "-o is the run itself: %s: expected another folder; hint: `merge %s -o "
                          "%s-merged`",
                          out, dir, dir);
-    if (*file && heed_run_owns(p->c, out, file))
+    if (*file && heed_run_path_is_inside(p->c, out, file))
         return heed_fail(p->c, HEED_USAGE,
                          "-o is the run of the adapters: %s holds %s: expected another folder; "
                          "hint: `merge %s --adapter %s -o %s-merged`",
                          out, file, dir, file, out);
-    return heed_run_vacant(p->c, out, flag_on(p, "force"));
+    return heed_run_path_is_free(p->c, out, flag_on(p, "force"));
 }
 
 static void merge(program *p) {

@@ -287,7 +287,7 @@ static void open_and_fit(program *p, training *t, heed_data_args *how, progress 
     if (data && !t->estimate && t->inputs && *t->inputs->path) name_data(p, t);
     bool outside =
         data && (t->a.resume || t->estimate || !data->tree ||
-                 heed_run_outside(p->c, t->a.run, heed_config_text(t->a.config, "data")));
+                 heed_run_path_is_outside(p->c, t->a.run, heed_config_text(t->a.config, "data")));
     if (outside && !t->estimate && is_first_process(p)) open_snapshots(p, t, g);
     if (cluster_agree(p)) fit(p, t, data, g);
     heed_snapshots_close(g->snapshots);
@@ -308,8 +308,9 @@ static void run_training(program *p, training *t) {
     const char *from = heed_config_text(t->a.config, "from");
     heed_run *start = NULL;
     p->model = t->a.model;
-    if (!t->a.resume && *from) t->a.from = start = heed_start_open(p->c, from, p->models, t->a.run);
-    if (!start || heed_start_settings(t->a.config, t->a.model, start, &how, &g.taken))
+    if (!t->a.resume && *from)
+        t->a.from = start = heed_transfer_open(p->c, from, p->models, t->a.run);
+    if (!start || heed_transfer_settings(t->a.config, t->a.model, start, &how, &g.taken))
         if (heed_ctx_status(p->c) == HEED_OK) open_and_fit(p, t, &how, &g);
     heed_tape_free(g.tape);
     heed_text_free(&g.samples);
@@ -337,7 +338,7 @@ static bool check_run(program *p, const training *t) {
     if (!t->estimate && !*t->a.run)
         return heed_fail(p->c, HEED_USAGE,
                          "missing -o: expected a folder for the run; hint: add -o runs/first");
-    return t->estimate || heed_run_vacant(p->c, t->a.run, t->a.force);
+    return t->estimate || heed_run_path_is_free(p->c, t->a.run, t->a.force);
 }
 
 static void train(program *p) {

@@ -14,7 +14,8 @@ static const heed_option options[] = {
           "of a JSON file with an object on each line, as attend --json prints for several inputs, "
           "read this one, from 1; 0: the file has one object",
           "Choice"),
-    {"qk", HEED_BOOL, "true", 0, 0, NULL, "include q and k; --no-qk: a smaller page", "Choice"},
+    {"qk", HEED_OPTION_BOOL, "true", 0, 0, NULL, "include q and k; --no-qk: a smaller page",
+     "Choice"},
     SWITCH("force", "write more than 64 MB", "Choice"),
     {0}};
 

@@ -38,7 +38,7 @@ void workbench_sizes(workbench *w) {
 }
 
 bool workbench_has(const workbench *w, heed_stack stack) {
-    heed_attending a;
+    heed_attention_info a;
     for (int i = 0; w->model->attending && w->model->attending(w->self, i, &a); i++)
         if (a.stack == stack) return true;
     return false;
@@ -69,7 +69,7 @@ bool workbench_check(const workbench *w) {
 
 bool workbench_open(workbench *w) {
     workbench_sizes(w);
-    w->store = heed_store_new(w->c);
+    w->store = heed_params_new(w->c);
     w->tape = heed_tape_new(w->c);
     w->self = allocate(w->c, 1, w->model->size, "model");
     return w->self && w->store && w->tape && heed_model_init(w->model, w->self, w->store, w->f);
@@ -77,7 +77,7 @@ bool workbench_open(workbench *w) {
 
 void workbench_close(workbench *w) {
     heed_tape_free(w->tape);
-    heed_store_free(w->store);
+    heed_params_free(w->store);
     heed_config_free(w->f);
     free(w->self);
 }

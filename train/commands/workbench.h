@@ -14,7 +14,7 @@ typedef struct {
     heed_ctx *c;
     const heed_model *model;
     heed_config *f;
-    heed_store *store;
+    heed_params *store;
     heed_tape *tape;
     void *self;
     int rows, len, vocab; /* batch (rows,len); of pictures: len numbers, vocab classes */

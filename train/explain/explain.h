@@ -81,7 +81,7 @@ typedef struct {
 /* One head on one input with all its labels. */
 typedef struct {
     const char *example, *title;     /* "hungry lion" */
-    heed_lesson lesson;              /* the numbers */
+    heed_attention_trace lesson;     /* the numbers */
     const char *const *tokens;       /* (T) */
     const char *const *sources;      /* (S) labels of keys; equals tokens in self-attention */
     const char *const *features;     /* (d) columns of X, rows of W_Q; or NULL */
@@ -103,10 +103,10 @@ typedef struct {
 /* The loss L = 1/2 sum (output - target)^2 or, for a head with W_h and no target, the same of the
  * layer's output, and its gradients. */
 typedef struct {
-    bool layer, norm;       /* the loss is of the layer's output, which a norm computes */
-    heed_lesson_part end;   /* the part that the loss is of */
-    const double *target;   /* what that is compared with; NULL: zeros */
-    heed_lesson_gradient g; /* heed_lesson_gradient_free */
+    bool layer, norm;                /* the loss is of the layer's output, which a norm computes */
+    heed_attention_trace_part end;   /* the part that the loss is of */
+    const double *target;            /* what that is compared with; NULL: zeros */
+    heed_attention_trace_gradient g; /* heed_attention_trace_gradient_free */
     double loss;
 } backward_pass;
 
@@ -138,9 +138,9 @@ typedef struct explaining {
     trained_place place;       /* of a trained one */
     const heed_record *record; /* the trained model's forward pass, for the page; or NULL */
     const char *page_link;     /* the explained head, as in heed_page; or NULL */
-    unsigned char *blank[HEED_LESSON_COUNT]; /* of a sheet, as in matrix_view; or NULL */
-    json_t *learned;                         /* what --learn adds to the JSON; or NULL */
-    backward_pass back;                      /* of --backward */
+    unsigned char *blank[HEED_TRACE_COUNT]; /* of a sheet, as in matrix_view; or NULL */
+    json_t *learned;                        /* what --learn adds to the JSON; or NULL */
+    backward_pass back;                     /* of --backward */
     /* the list */
     const char *name, *title, *words, *commands, *unit; /* unit: of the pictures' colours */
     double hi; /* the end of their scale; 0: the largest number of each matrix */
@@ -153,7 +153,7 @@ typedef struct explaining {
     /* what lives as long as the list */
     void **owned;
     int owned_count;
-    heed_store *store; /* of library(); or NULL */
+    heed_params *store; /* of library(); or NULL */
     heed_tape *tape;
 } explaining;
 
@@ -212,7 +212,7 @@ double entropy_of(const double *p, int n); /* -sum p log2 p, in bits */
 /* The library's layers: a new store, and a new tape in e->tape, which replace the ones before. A
  * matrix as their input (1,rows,cols), and their result as a matrix; and numbers as a parameter,
  * unless that is NULL. */
-heed_store *library(explaining *e);
+heed_params *library(explaining *e);
 heed_tensor *input_of(explaining *e, heed_matrix m);
 heed_matrix result_of(explaining *e, const heed_tensor *x, int rows, int cols);
 void set_parameter(heed_tensor *p, heed_matrix m, bool transposed);
@@ -266,7 +266,7 @@ int largest_row(const heed_matrix *m);             /* the row of the largest num
 
 /* Fills e->w: copies the arguments and computes the head; labels that are NULL are generated.
  * False: see e->c. */
-bool worked_make(explaining *e, const heed_lesson_args *a, worked labels);
+bool worked_make(explaining *e, const heed_attention_trace_args *a, worked labels);
 bool worked_label(explaining *e); /* the last part of it, for an e->w whose lesson is computed */
 json_t *worked_json(const explaining *e); /* the head as one object, which --from reads */
 /* Applies the settings for beta, causal, hard, hidden keys and the chosen cell, and computes the
@@ -274,7 +274,7 @@ json_t *worked_json(const explaining *e); /* the head as one object, which --fro
 bool apply_settings(explaining *e);
 const char *symbols_of(explaining *e); /* which the notes have for the same sizes */
 void head_steps(explaining *e);        /* the list of its steps, with --backward */
-matrix_view worked_view(explaining *e, heed_lesson_part part); /* with its labels */
+matrix_view worked_view(explaining *e, heed_attention_trace_part part); /* with its labels */
 /* "tokens", "sources" ...: whose labels they are in w; NULL: nobody's. */
 const char *label_set(const worked *w, const char *const *labels);
 const char *safe_title(explaining *e, const char *title); /* shown safely on a terminal */

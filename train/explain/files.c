@@ -32,7 +32,7 @@ static heed_heatmap map_of(explaining *e, const matrix_view *v) {
 
 /* The weights, with the head's title. */
 static heed_heatmap map_of_head(explaining *e) {
-    matrix_view v = worked_view(e, HEED_LESSON_WEIGHTS);
+    matrix_view v = worked_view(e, HEED_TRACE_WEIGHTS);
     const char *title = safe_title(e, e->w.title);
     v.name = !e->w.layer ? title
                          : text_of(e, "%s, layer %d, head %d: %s", heed_stack_name(e->place.stack),
@@ -281,7 +281,7 @@ static json_t *page_list(explaining *e) {
 /* The blanks of each part: 1 for a cell left blank, 2 for one filled in. */
 static json_t *blanks_json(const explaining *e) {
     json_t *o = json_object();
-    for (int k = 0; k < HEED_LESSON_COUNT; k++) {
+    for (int k = 0; k < HEED_TRACE_COUNT; k++) {
         const heed_matrix *m = &e->w.lesson.part[k];
         json_t *rows = json_array(), *row = NULL;
         for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) {
@@ -289,7 +289,7 @@ static json_t *blanks_json(const explaining *e) {
             json_array_append_new(row, json_integer(e->blank[k][i]));
         }
         if (e->blank[k])
-            json_object_set_new(o, heed_lesson_name((heed_lesson_part)k), rows);
+            json_object_set_new(o, heed_attention_trace_name((heed_attention_trace_part)k), rows);
         else
             json_decref(rows);
     }
@@ -304,8 +304,8 @@ static json_t *page_head(explaining *e) {
     if (!e->sheet) return o;
     json_object_set_new(o, "sheet", json_string(sheet_name(e)));
     json_object_set_new(o, "blanks", blanks_json(e));
-    for (int i = HEED_LESSON_Q; i < HEED_LESSON_COUNT && !e->solution; i++)
-        json_object_del(o, heed_lesson_name((heed_lesson_part)i));
+    for (int i = HEED_TRACE_Q; i < HEED_TRACE_COUNT && !e->solution; i++)
+        json_object_del(o, heed_attention_trace_name((heed_attention_trace_part)i));
     if (!e->solution) json_object_del(o, "target");
     return o;
 }
@@ -314,12 +314,13 @@ static json_t *page_head(explaining *e) {
 bool write_html(explaining *e, const char *path) {
     static const char *const ways[] = {"rows", "columns", "rows hard", "columns hard"};
     char link[512];
-    bool columns = e->columns, scores = e->part < 0 || e->part == HEED_LESSON_SCALED;
+    bool columns = e->columns, scores = e->part < 0 || e->part == HEED_TRACE_SCALED;
     const char *head = e->page_link ? e->page_link : "";
     json_t *lists = json_object();
     const char *words = e->words;
     snprintf(link, sizeof link, "%s%sspot=%s+%d+%d", head, *head ? "&" : "",
-             scores ? "scores" : heed_lesson_name((heed_lesson_part)e->part), e->row, e->col);
+             scores ? "scores" : heed_attention_trace_name((heed_attention_trace_part)e->part),
+             e->row, e->col);
     const heed_chart *chart = NULL;
     for (int k = 0; k < (e->head ? 4 : 2); k++) {
         bool hard = e->w.lesson.args.hard;

@@ -141,7 +141,7 @@ static bool read_flag(reader *r, const char *key, bool *flag) {
     return true;
 }
 
-static bool read_settings(reader *r, heed_lesson_args *a) {
+static bool read_settings(reader *r, heed_attention_trace_args *a) {
     const json_t *beta = json_object_get(r->root, "beta"), *eps = json_object_get(r->root, "eps");
     const json_t *h = json_object_get(r->root, "hidden");
     const json_t *theta = json_object_get(r->root, "rotary");
@@ -180,7 +180,7 @@ static bool read_object(reader *r, const char *key, const json_t **out) {
 /* ---- the head ---- */
 
 /* Reads all matrices, each after those whose sizes it must have. */
-static bool read_numbers(reader *r, heed_lesson_args *a) {
+static bool read_numbers(reader *r, heed_attention_trace_args *a) {
     bool z = json_object_get(r->root, "Z"), norm = json_object_get(r->root, "gain");
     const char *source = z ? "one for each column of Z" : "one for each column of X";
     const char *added = "of numbers that are added", *each = "of numbers for every token";
@@ -233,7 +233,7 @@ static bool read_text(const reader *r, const char *key, const char *otherwise, c
 
 static bool read_head(reader *r) {
     worked *w = &r->e->w;
-    heed_lesson_args a = {0};
+    heed_attention_trace_args a = {0};
     r->size[ONE] = 1;
     if (!check_keys(r) || !read_numbers(r, &a) || !read_settings(r, &a)) return false;
     if (!read_text(r, "example", r->path, &w->example) ||
@@ -254,7 +254,8 @@ static bool read_head(reader *r) {
     w->q = read_labels(r, json_object_get(units, "q"), "units", a.key);
     w->v = read_labels(r, json_object_get(units, "v"), "units", a.value);
     for (int i = 0; i < 3; i++) {
-        const char *key = heed_lesson_name((heed_lesson_part)(HEED_LESSON_W_Q + i));
+        const char *key =
+            heed_attention_trace_name((heed_attention_trace_part)(HEED_TRACE_W_Q + i));
         w->notes[i] = read_labels(r, json_object_get(notes, key), key, i ? a.memory : a.features);
     }
     return heed_ctx_status(r->e->c) == HEED_OK && worked_make(r->e, &a, *w);

@@ -18,35 +18,35 @@ static const char *const label_names[LABELS] = {NULL,     "tokens", "sources", "
 static const struct {
     int rows, cols;
     const char *gradient;       /* its name */
-    const char *name, *columns; /* of the part, where that is not heed_lesson_name's; in the
-                                   notation with tokens as columns, where it is another one */
+    const char *name, *columns; /* of the part, where that is not heed_attention_trace_name's; in
+                                   the notation with tokens as columns, where it is another one */
 } parts[] = {
-    [HEED_LESSON_X] = {TOKENS, FEATURES, "dX"},
-    [HEED_LESSON_Z] = {SOURCES, MEMORY, "dZ"},
-    [HEED_LESSON_W_Q] = {FEATURES, QUERY_UNITS, "dW_Q"},
-    [HEED_LESSON_W_K] = {MEMORY, QUERY_UNITS, "dW_K"},
-    [HEED_LESSON_W_V] = {MEMORY, VALUE_UNITS, "dW_V"},
-    [HEED_LESSON_B_Q] = {NOTHING, QUERY_UNITS, "dB_Q"},
-    [HEED_LESSON_B_K] = {NOTHING, QUERY_UNITS, "dB_K"},
-    [HEED_LESSON_B_V] = {NOTHING, VALUE_UNITS, "dB_V"},
-    [HEED_LESSON_Q] = {TOKENS, QUERY_UNITS, "dQ"},
-    [HEED_LESSON_K] = {SOURCES, QUERY_UNITS, "dK"},
-    [HEED_LESSON_V] = {SOURCES, VALUE_UNITS, "dV"},
-    [HEED_LESSON_Q_R] = {TOKENS, QUERY_UNITS, "dQ_R"},
-    [HEED_LESSON_K_R] = {SOURCES, QUERY_UNITS, "dK_R"},
-    [HEED_LESSON_RAW] = {TOKENS, SOURCES, "dR"},
-    [HEED_LESSON_SCALED] = {TOKENS, SOURCES, ""},
-    [HEED_LESSON_SCORES] = {TOKENS, SOURCES, "dS"},
-    [HEED_LESSON_WEIGHTS] = {TOKENS, SOURCES, "dP", NULL, "A"},
-    [HEED_LESSON_OUTPUT] = {TOKENS, VALUE_UNITS, "dO", NULL, "H"},
-    [HEED_LESSON_W_H] = {VALUE_UNITS, STREAM, "dW_h"},
-    [HEED_LESSON_B_O] = {NOTHING, STREAM, "dB_O"},
-    [HEED_LESSON_OTHERS] = {TOKENS, STREAM, ""},
-    [HEED_LESSON_GAIN] = {NOTHING, STREAM, "dgain"},
-    [HEED_LESSON_BIAS] = {NOTHING, STREAM, "dbias"},
-    [HEED_LESSON_SHARE] = {TOKENS, STREAM, ""},
-    [HEED_LESSON_ALL] = {TOKENS, STREAM, "dU", "all heads"},
-    [HEED_LESSON_NORMED] = {TOKENS, STREAM, "dY", "LN(X + all heads)"},
+    [HEED_TRACE_X] = {TOKENS, FEATURES, "dX"},
+    [HEED_TRACE_Z] = {SOURCES, MEMORY, "dZ"},
+    [HEED_TRACE_W_Q] = {FEATURES, QUERY_UNITS, "dW_Q"},
+    [HEED_TRACE_W_K] = {MEMORY, QUERY_UNITS, "dW_K"},
+    [HEED_TRACE_W_V] = {MEMORY, VALUE_UNITS, "dW_V"},
+    [HEED_TRACE_B_Q] = {NOTHING, QUERY_UNITS, "dB_Q"},
+    [HEED_TRACE_B_K] = {NOTHING, QUERY_UNITS, "dB_K"},
+    [HEED_TRACE_B_V] = {NOTHING, VALUE_UNITS, "dB_V"},
+    [HEED_TRACE_Q] = {TOKENS, QUERY_UNITS, "dQ"},
+    [HEED_TRACE_K] = {SOURCES, QUERY_UNITS, "dK"},
+    [HEED_TRACE_V] = {SOURCES, VALUE_UNITS, "dV"},
+    [HEED_TRACE_Q_R] = {TOKENS, QUERY_UNITS, "dQ_R"},
+    [HEED_TRACE_K_R] = {SOURCES, QUERY_UNITS, "dK_R"},
+    [HEED_TRACE_RAW] = {TOKENS, SOURCES, "dR"},
+    [HEED_TRACE_SCALED] = {TOKENS, SOURCES, ""},
+    [HEED_TRACE_SCORES] = {TOKENS, SOURCES, "dS"},
+    [HEED_TRACE_WEIGHTS] = {TOKENS, SOURCES, "dP", NULL, "A"},
+    [HEED_TRACE_OUTPUT] = {TOKENS, VALUE_UNITS, "dO", NULL, "H"},
+    [HEED_TRACE_W_H] = {VALUE_UNITS, STREAM, "dW_h"},
+    [HEED_TRACE_B_O] = {NOTHING, STREAM, "dB_O"},
+    [HEED_TRACE_OTHERS] = {TOKENS, STREAM, ""},
+    [HEED_TRACE_GAIN] = {NOTHING, STREAM, "dgain"},
+    [HEED_TRACE_BIAS] = {NOTHING, STREAM, "dbias"},
+    [HEED_TRACE_SHARE] = {TOKENS, STREAM, ""},
+    [HEED_TRACE_ALL] = {TOKENS, STREAM, "dU", "all heads"},
+    [HEED_TRACE_NORMED] = {TOKENS, STREAM, "dY", "LN(X + all heads)"},
 };
 
 static const char *const *labels_of(const worked *w, int what) {
@@ -61,36 +61,37 @@ const char *label_set(const worked *w, const char *const *labels) {
     return NULL;
 }
 
-static bool is_bias(heed_lesson_part part) {
-    return part == HEED_LESSON_B_O || (part >= HEED_LESSON_B_Q && part <= HEED_LESSON_B_V);
+static bool is_bias(heed_attention_trace_part part) {
+    return part == HEED_TRACE_B_O || (part >= HEED_TRACE_B_Q && part <= HEED_TRACE_B_V);
 }
 
 /* W_Q, W_K, W_V or W_h, which are transposed in the notation with tokens as columns. */
-static bool is_weight(heed_lesson_part part) {
-    return part == HEED_LESSON_W_H || (part >= HEED_LESSON_W_Q && part <= HEED_LESSON_W_V);
+static bool is_weight(heed_attention_trace_part part) {
+    return part == HEED_TRACE_W_H || (part >= HEED_TRACE_W_Q && part <= HEED_TRACE_W_V);
 }
 
 /* Whether a part is there and, of what is added, has a number that is not 0. On the page the other
  * heads may come to have some. */
-static bool has(const explaining *e, heed_lesson_part part) {
+static bool has(const explaining *e, heed_attention_trace_part part) {
     const heed_matrix *m = &e->w.lesson.part[part];
-    bool found = !is_bias(part) && (part != HEED_LESSON_OTHERS || e->page);
+    bool found = !is_bias(part) && (part != HEED_TRACE_OTHERS || e->page);
     for (int i = 0; m->x && i < m->rows * m->cols; i++) found |= m->x[i] != 0;
     return m->x && found;
 }
 
 /* The part of a name or of its gradient's, of n bytes; -1: none. */
 static int part_named(const char *name, size_t n, bool *slope) {
-    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
+    for (int i = 0; i < HEED_TRACE_COUNT; i++) {
         *slope = is_label(parts[i].gradient, name, n);
-        if (*slope || is_label(heed_lesson_name((heed_lesson_part)i), name, n)) return i;
+        if (*slope || is_label(heed_attention_trace_name((heed_attention_trace_part)i), name, n))
+            return i;
     }
     return -1;
 }
 
 /* A part or, with slope, its gradient. */
-static matrix_view view_of(explaining *e, heed_lesson_part part, bool slope, bool turned) {
-    if (part == HEED_LESSON_Z && e->w.lesson.self && !slope) part = HEED_LESSON_X;
+static matrix_view view_of(explaining *e, heed_attention_trace_part part, bool slope, bool turned) {
+    if (part == HEED_TRACE_Z && e->w.lesson.self && !slope) part = HEED_TRACE_X;
     const char *const *rows = labels_of(&e->w, parts[part].rows);
     const char *const *cols = labels_of(&e->w, parts[part].cols);
     bool across = turned != e->columns, prime = turned != (e->columns && is_weight(part));
@@ -98,7 +99,7 @@ static matrix_view view_of(explaining *e, heed_lesson_part part, bool slope, boo
     bool of_cols = cols == e->w.tokens || cols == e->w.sources;
     int most_rows = of_rows ? e->most_tokens : e->most_width;
     int most_cols = of_cols ? e->most_tokens : e->most_width;
-    const char *key = slope ? parts[part].gradient : heed_lesson_name(part), *name = key;
+    const char *key = slope ? parts[part].gradient : heed_attention_trace_name(part), *name = key;
     if (!slope && parts[part].name) name = parts[part].name;
     if (!slope && parts[part].columns && e->columns) name = parts[part].columns;
     return (matrix_view){.name = prime ? text_of(e, "%s'", name) : name,
@@ -113,21 +114,21 @@ static matrix_view view_of(explaining *e, heed_lesson_part part, bool slope, boo
                          .col_labels = across ? rows : cols};
 }
 
-matrix_view worked_view(explaining *e, heed_lesson_part part) {
+matrix_view worked_view(explaining *e, heed_attention_trace_part part) {
     return view_of(e, part, false, false);
 }
 
 /* ---- making ---- */
 
-bool worked_make(explaining *e, const heed_lesson_args *a, worked labels) {
+bool worked_make(explaining *e, const heed_attention_trace_args *a, worked labels) {
     e->w = labels;
-    e->head = heed_lesson_make(e->c, a, &e->w.lesson) && worked_label(e);
+    e->head = heed_attention_trace_make(e->c, a, &e->w.lesson) && worked_label(e);
     return e->head;
 }
 
 bool worked_label(explaining *e) {
     worked *w = &e->w;
-    const heed_lesson_args *l = &w->lesson.args;
+    const heed_attention_trace_args *l = &w->lesson.args;
     if (!w->tokens) w->tokens = numbered(e, "%d", 1, l->tokens);
     if (w->lesson.self) w->sources = w->tokens;
     if (!w->features) w->features = numbered(e, "x%d", 1, l->features);
@@ -136,7 +137,7 @@ bool worked_label(explaining *e) {
     if (!w->memory) w->memory = numbered(e, "z%d", 1, l->memory);
     if (!w->q) w->q = numbered(e, "%d", 1, l->key);
     if (!w->v) w->v = numbered(e, "%d", 1, l->value);
-    if (w->lesson.part[HEED_LESSON_W_H].x) w->stream = numbered(e, "%d", 1, l->width);
+    if (w->lesson.part[HEED_TRACE_W_H].x) w->stream = numbered(e, "%d", 1, l->width);
     return heed_ctx_status(e->c) == HEED_OK;
 }
 
@@ -144,7 +145,7 @@ bool worked_label(explaining *e) {
 
 json_t *worked_json(const explaining *e) {
     const worked *w = &e->w;
-    const heed_lesson_args *a = &w->lesson.args;
+    const heed_attention_trace_args *a = &w->lesson.args;
     bool self = w->lesson.self;
     json_t *hidden = json_array();
     for (int i = 0; i < a->sources; i++) json_array_append_new(hidden, json_integer(a->hide[i]));
@@ -159,16 +160,17 @@ json_t *worked_json(const explaining *e) {
         "v", labels_json(w->v, a->value), "hidden", hidden, "notation",
         e->columns ? "columns" : "rows", "notes", "W_Q", labels_json(w->notes[0], a->features),
         "W_K", labels_json(w->notes[1], a->memory), "W_V", labels_json(w->notes[2], a->memory));
-    for (int i = 0; i < HEED_LESSON_COUNT; i++) {
-        heed_lesson_part part = (heed_lesson_part)i;
-        if (w->lesson.part[i].x && (part != HEED_LESSON_Z || !self) &&
+    for (int i = 0; i < HEED_TRACE_COUNT; i++) {
+        heed_attention_trace_part part = (heed_attention_trace_part)i;
+        if (w->lesson.part[i].x && (part != HEED_TRACE_Z || !self) &&
             (!is_bias(part) || has(e, part)))
-            json_object_set_new(o, heed_lesson_name(part), matrix_json(&w->lesson.part[i]));
+            json_object_set_new(o, heed_attention_trace_name(part),
+                                matrix_json(&w->lesson.part[i]));
     }
     if (a->rotary > 0) json_object_set_new(o, "rotary", json_number(a->rotary));
     if (w->target) json_object_set_new(o, "target", rows_json(w->target, a->tokens, a->value));
-    if (w->lesson.part[HEED_LESSON_NORMED].x) json_object_set_new(o, "eps", json_number(a->eps));
-    if (w->lesson.part[HEED_LESSON_W_H].x) { /* what the model does with the sum of all heads */
+    if (w->lesson.part[HEED_TRACE_NORMED].x) json_object_set_new(o, "eps", json_number(a->eps));
+    if (w->lesson.part[HEED_TRACE_W_H].x) { /* what the model does with the sum of all heads */
         json_object_set_new(o, "pre_norm", json_boolean(w->pre));
         json_object_set_new(o, "rms_norm", json_boolean(w->rms));
         json_object_set_new(o, "custom", json_boolean(w->custom));
@@ -196,7 +198,7 @@ static int place_of(const char *text, size_t n, const char *const *labels, int c
 }
 
 static bool hide_keys(explaining *e) {
-    heed_lesson *l = &e->w.lesson;
+    heed_attention_trace *l = &e->w.lesson;
     for (const char *text = heed_config_text(e->p->flags, "hide"); *text;) {
         size_t n = strcspn(text, ",");
         int at = place_of(text, n, e->w.sources, l->args.sources);
@@ -219,11 +221,12 @@ static bool choose_cell(explaining *e) {
     if (!*text) return true;
     bool slope = false;
     e->part = colon ? part_named(text, (size_t)(colon - text), &slope) : -1;
-    if (slope || e->part < HEED_LESSON_Q || e->part > HEED_LESSON_OUTPUT ||
-        e->part == HEED_LESSON_SCORES || !e->w.lesson.part[e->part].x)
+    if (slope || e->part < HEED_TRACE_Q || e->part > HEED_TRACE_OUTPUT ||
+        e->part == HEED_TRACE_SCORES || !e->w.lesson.part[e->part].x)
         e->part = -1;
     if (e->part >= 0) text = colon + 1;
-    heed_lesson_part part = e->part < 0 ? HEED_LESSON_RAW : (heed_lesson_part)e->part;
+    heed_attention_trace_part part =
+        e->part < 0 ? HEED_TRACE_RAW : (heed_attention_trace_part)e->part;
     const heed_matrix *m = &e->w.lesson.part[part];
     if ((comma = strchr(text, ',')) != NULL) {
         const char *row = e->columns ? comma + 1 : text, *col = e->columns ? text : comma + 1;
@@ -238,12 +241,12 @@ static bool choose_cell(explaining *e) {
         e->c, HEED_USAGE,
         "--cell is wrong: expected ROW,COLUMN or one of Q K V %sraw scaled weights output, a "
         "colon and ROW,COLUMN, by tokens or by numbers up to %d,%d; found %.60s",
-        e->w.lesson.part[HEED_LESSON_Q_R].x ? "Q_R K_R " : "", e->columns ? m->cols : m->rows,
+        e->w.lesson.part[HEED_TRACE_Q_R].x ? "Q_R K_R " : "", e->columns ? m->cols : m->rows,
         e->columns ? m->rows : m->cols, given);
 }
 
 bool apply_settings(explaining *e) {
-    heed_lesson *l = &e->w.lesson;
+    heed_attention_trace *l = &e->w.lesson;
     heed_config *f = e->p->flags;
     const char *beta = heed_config_text(f, "beta");
     char *end;
@@ -265,7 +268,7 @@ bool apply_settings(explaining *e) {
         l->args.causal = false;
         memset(l->hidden, 0, (size_t)l->args.sources);
     }
-    heed_lesson_compute(l);
+    heed_attention_trace_compute(l);
     return choose_cell(e);
 }
 
@@ -284,7 +287,8 @@ static int row_of_numbers(const explaining *e, const heed_matrix *m, int row) {
  * the key are those asked for, or the example's. The default is the middle query, unless its
  * numbers are zeros, and the key with its largest weight; going back, those with the largest
  * gradient of a score, and of a weight matrix its largest. */
-static void choose(const explaining *e, lesson_step *s, heed_lesson_part part, bool slope) {
+static void choose(const explaining *e, lesson_step *s, heed_attention_trace_part part,
+                   bool slope) {
     const worked *w = &e->w;
     const heed_matrix *p = w->lesson.part, *m = &s->view[s->count - 1].m, *d = e->back.g.part;
     int query = e->row - 1, key = e->col - 1;
@@ -293,14 +297,14 @@ static void choose(const explaining *e, lesson_step *s, heed_lesson_part part, b
         return;
     }
     if (!e->row && slope) {
-        query = largest_row(&d[HEED_LESSON_SCORES]);
-        key = largest_in_row(&d[HEED_LESSON_SCORES], query);
+        query = largest_row(&d[HEED_TRACE_SCORES]);
+        key = largest_in_row(&d[HEED_TRACE_SCORES], query);
     } else if (!e->row) {
         query = w->query ? w->query - 1
-                         : row_of_numbers(e, &p[HEED_LESSON_Q], p[HEED_LESSON_WEIGHTS].rows / 2);
-        key = w->key ? w->key - 1 : largest_in_row(&p[HEED_LESSON_WEIGHTS], query);
+                         : row_of_numbers(e, &p[HEED_TRACE_Q], p[HEED_TRACE_WEIGHTS].rows / 2);
+        key = w->key ? w->key - 1 : largest_in_row(&p[HEED_TRACE_WEIGHTS], query);
     }
-    bool of_pairs = part >= HEED_LESSON_RAW && part <= HEED_LESSON_WEIGHTS;
+    bool of_pairs = part >= HEED_TRACE_RAW && part <= HEED_TRACE_WEIGHTS;
     s->row = m->rows == 1 ? 0 : parts[part].rows == SOURCES ? key : query;
     if (is_weight(part)) s->row = largest_row(m);
     if (!of_pairs && !e->row && m->rows > 1)
@@ -323,8 +327,8 @@ static void list_tokens(explaining *e, lesson_step *s, const char *lead, const c
 }
 
 /* The remarks on the rows of W_Q, W_K or W_V, each once; NULL: there are none. */
-static const char *notes_of(explaining *e, heed_lesson_part w) {
-    const char *const *notes = e->w.notes[w - HEED_LESSON_W_Q];
+static const char *notes_of(explaining *e, heed_attention_trace_part w) {
+    const char *const *notes = e->w.notes[w - HEED_TRACE_W_Q];
     const char *const *labels = labels_of(&e->w, parts[w].rows);
     heed_text list = {.c = e->c};
     for (int i = 0; notes && i < e->w.lesson.part[w].rows; i++) {
@@ -334,7 +338,7 @@ static const char *notes_of(explaining *e, heed_lesson_part w) {
         if (!again) heed_text_add(&list, "%s%s %s", list.n ? "; " : "", labels[i], notes[i]);
     }
     const char *text =
-        list.n ? text_of(e, "The rows of %s: %s.", heed_lesson_name(w), list.s) : NULL;
+        list.n ? text_of(e, "The rows of %s: %s.", heed_attention_trace_name(w), list.s) : NULL;
     heed_text_free(&list);
     return text;
 }
@@ -343,12 +347,13 @@ static const char *notes_of(explaining *e, heed_lesson_part w) {
 
 /* The weight that differs most from another head's; returns by how much. A row whose largest score
  * several keys share is taken only if no other differs: which of them is chosen means nothing. */
-static double most_changed(const heed_lesson *l, const heed_matrix *b, int *row, int *col) {
-    const heed_matrix *a = &l->part[HEED_LESSON_WEIGHTS];
+static double most_changed(const heed_attention_trace *l, const heed_matrix *b, int *row,
+                           int *col) {
+    const heed_matrix *a = &l->part[HEED_TRACE_WEIGHTS];
     double most[2] = {-1, -1}; /* of rows with one largest score, of the others */
     int at[2][2] = {{0}}, first;
     for (int i = 0; i < a->rows; i++) {
-        bool tied = heed_lesson_ties(l, i, &first) > 1;
+        bool tied = heed_attention_trace_ties(l, i, &first) > 1;
         for (int j = 0; j < a->cols; j++) {
             double d = fabs(heed_matrix_at(a, i, j) - heed_matrix_at(b, i, j));
             if (d > most[tied]) most[tied] = d, at[tied][0] = i, at[tied][1] = j;
@@ -361,14 +366,14 @@ static double most_changed(const heed_lesson *l, const heed_matrix *b, int *row,
 
 /* What other arguments would change: "the weight of "in" on "lion" would be 0.84 instead of 0.58".
  */
-static const char *change_by(explaining *e, const heed_lesson_args *a, const char *lead) {
-    const heed_matrix *before = &e->w.lesson.part[HEED_LESSON_WEIGHTS];
-    heed_lesson other;
+static const char *change_by(explaining *e, const heed_attention_trace_args *a, const char *lead) {
+    const heed_matrix *before = &e->w.lesson.part[HEED_TRACE_WEIGHTS];
+    heed_attention_trace other;
     char was[32], would_be[32], from[64], to[64];
     const char *text = NULL;
     int row = 0, col = 0, digits = e->look.precision > 1 ? e->look.precision : 2;
-    if (heed_lesson_make(e->c, a, &other)) {
-        const heed_matrix *after = &other.part[HEED_LESSON_WEIGHTS];
+    if (heed_attention_trace_make(e->c, a, &other)) {
+        const heed_matrix *after = &other.part[HEED_TRACE_WEIGHTS];
         if (most_changed(&e->w.lesson, after, &row, &col) < 0.5 * pow(10, -digits))
             text = text_of(e, "%s the weights would be the same here.", lead);
         else
@@ -377,16 +382,16 @@ static const char *change_by(explaining *e, const heed_lesson_args *a, const cha
                            number_text(would_be, heed_matrix_at(after, row, col), digits),
                            number_text(was, heed_matrix_at(before, row, col), digits));
     }
-    heed_lesson_free(&other);
+    heed_attention_trace_free(&other);
     return text;
 }
 
 char *tie_marks(explaining *e) {
-    const heed_lesson *l = &e->w.lesson;
-    const heed_matrix *m = &l->part[HEED_LESSON_SCORES];
+    const heed_attention_trace *l = &e->w.lesson;
+    const heed_matrix *m = &l->part[HEED_TRACE_SCORES];
     char *marks = room(e, (size_t)m->rows * (size_t)m->cols, 1);
     for (int i = 0; marks && i < m->rows; i++) {
-        int first, count = heed_lesson_ties(l, i, &first);
+        int first, count = heed_attention_trace_ties(l, i, &first);
         double top = heed_matrix_at(m, i, first);
         for (int j = 0; j < m->cols; j++) {
             bool tie = count && heed_matrix_at(m, i, j) == top;
@@ -397,10 +402,10 @@ char *tie_marks(explaining *e) {
 }
 
 const char *ties_of(explaining *e) {
-    const heed_lesson *l = &e->w.lesson;
+    const heed_attention_trace *l = &e->w.lesson;
     heed_text list = {.c = e->c};
     for (int i = 0; i < l->args.tokens; i++) {
-        int first, count = heed_lesson_ties(l, i, &first);
+        int first, count = heed_attention_trace_ties(l, i, &first);
         char token[64], key[64];
         if (count < 2) continue;
         heed_text_add(&list, "%s%s (%d keys, first %s)", list.n ? ", " : "",
@@ -420,7 +425,7 @@ const char *ties_of(explaining *e) {
 /* How many weights of a query are not 0: ||a||_0. */
 static const char *nonzeros(explaining *e) {
     const char *line = e->columns ? "column" : "row";
-    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_WEIGHTS];
+    const heed_matrix *m = &e->w.lesson.part[HEED_TRACE_WEIGHTS];
     int least = m->cols, most = 0;
     for (int i = 0; i < m->rows; i++) {
         int count = 0;
@@ -564,21 +569,21 @@ static const step_row rows[] = {
 /* What the head is, of the conditions above. */
 static int facts(const explaining *e) {
     const worked *w = &e->w;
-    bool layer = w->lesson.part[HEED_LESSON_W_H].x, norm = w->lesson.part[HEED_LESSON_NORMED].x;
+    bool layer = w->lesson.part[HEED_TRACE_W_H].x, norm = w->lesson.part[HEED_TRACE_NORMED].x;
     bool ends = layer && !norm && !w->custom;
     return (e->sheet ? SHEET : NO_SHEET) | (w->lesson.self ? SELF : CROSS) |
-           (w->lesson.part[HEED_LESSON_Q_R].x ? ROTARY : UNROTATED) |
+           (w->lesson.part[HEED_TRACE_Q_R].x ? ROTARY : UNROTATED) |
            (ends ? (w->pre ? PRE : POST) : 0) | (w->custom ? 0 : KNOWN) |
            (norm ? NORMED : UNNORMED) |
-           (has(e, HEED_LESSON_OTHERS) || has(e, HEED_LESSON_B_O) ? MORE : 0) |
+           (has(e, HEED_TRACE_OTHERS) || has(e, HEED_TRACE_B_O) ? MORE : 0) |
            (e->back.g.memory ? BACK | (e->back.layer ? OF_LAYER : OF_HEAD) : 0);
 }
 
 /* A text with its values in place of their names in braces. */
 static const char *fill(explaining *e, const char *text) {
     const worked *w = &e->w;
-    const heed_lesson_args *a = &w->lesson.args;
-    bool others = has(e, HEED_LESSON_OTHERS), bias = has(e, HEED_LESSON_B_O);
+    const heed_attention_trace_args *a = &w->lesson.args;
+    bool others = has(e, HEED_TRACE_OTHERS), bias = has(e, HEED_TRACE_B_O);
     const struct {
         const char *name, *text;
         int number; /* if there is no text */
@@ -638,16 +643,16 @@ static bool read_view(explaining *e, const char *name, size_t n, matrix_view *v,
     bool seen = *name == '~', turned = name[n - 1] == '\'';
     *part = part_named(name + seen, n - seen - turned, slope);
     const heed_matrix *p = e->w.lesson.part;
-    if (!*slope && *part == HEED_LESSON_Q_R && !p[*part].x) *part = HEED_LESSON_Q;
-    if (!*slope && *part == HEED_LESSON_K_R && !p[*part].x) *part = HEED_LESSON_K;
+    if (!*slope && *part == HEED_TRACE_Q_R && !p[*part].x) *part = HEED_TRACE_Q;
+    if (!*slope && *part == HEED_TRACE_K_R && !p[*part].x) *part = HEED_TRACE_K;
     if (*part < 0) { /* the target */
-        *v = view_of(e, HEED_LESSON_OUTPUT, false, false);
+        *v = view_of(e, HEED_TRACE_OUTPUT, false, false);
         v->name = v->key = "target";
         v->m = matrix_of(e, v->m.rows, v->m.cols, e->w.target);
-    } else if (!has(e, (heed_lesson_part)*part))
+    } else if (!has(e, (heed_attention_trace_part)*part))
         return false;
     else
-        *v = view_of(e, (heed_lesson_part)*part, *slope, turned);
+        *v = view_of(e, (heed_attention_trace_part)*part, *slope, turned);
     v->seen = seen;
     return true;
 }
@@ -689,13 +694,13 @@ static void add_views(explaining *e, lesson_step *s, const step_row *r) {
         s->formula = formula.n ? text_of(e, "%s%s", formula.s, r->formula ? r->formula : "") : NULL;
     heed_text_free(&formula);
     show_view(e, r->made == MADE_SUM ? "=" : "", y);
-    if (r->made != MADE_ELSEWHERE) choose(e, s, (heed_lesson_part)made, slope);
+    if (r->made != MADE_ELSEWHERE) choose(e, s, (heed_attention_trace_part)made, slope);
 }
 
 /* ---- what some steps say besides ---- */
 
 static void describe_scale(explaining *e, lesson_step *s) {
-    heed_lesson_args other = e->w.lesson.args;
+    heed_attention_trace_args other = e->w.lesson.args;
     double usual = 1 / sqrt(other.key);
     bool unscaled = fabs(other.beta - 1) < 1e-12;
     s->now = fill(e, fabs(other.beta - usual) < 1e-12
@@ -711,8 +716,8 @@ static void describe_scale(explaining *e, lesson_step *s) {
 }
 
 static void describe_mask(explaining *e, lesson_step *s) {
-    const heed_matrix *m = &e->w.lesson.part[HEED_LESSON_SCORES];
-    heed_lesson_args other = e->w.lesson.args;
+    const heed_matrix *m = &e->w.lesson.part[HEED_TRACE_SCORES];
+    heed_attention_trace_args other = e->w.lesson.args;
     int hidden = 0, n = other.tokens, all = n * other.sources;
     for (int i = 0; i < all; i++) hidden += isinf(m->x[i]) && m->x[i] < 0;
     other.causal = false, other.hide = NULL;
@@ -729,11 +734,11 @@ static void describe_mask(explaining *e, lesson_step *s) {
 }
 
 static void describe_weights(explaining *e, lesson_step *s) {
-    heed_lesson_args other = e->w.lesson.args;
+    heed_attention_trace_args other = e->w.lesson.args;
     matrix_view *v = &s->view[s->count - 1];
     bool blind = false, hard = other.hard;
     for (int i = 0, first; i < other.tokens; i++)
-        blind |= !heed_lesson_ties(&e->w.lesson, i, &first);
+        blind |= !heed_attention_trace_ties(&e->w.lesson, i, &first);
     v->picture = true;
     if (e->sheet) { /* scale and mask are no steps of it; marks would reveal answers */
         s->formula = text_of(e, "%s%s", fill(e, "{choice} of each {row} of {beta} raw"),
@@ -757,14 +762,14 @@ static void describe_weights(explaining *e, lesson_step *s) {
                          hard ? "With softmax" : "With all weight on the largest score (--hard)");
 }
 
-static void describe_projection(explaining *e, lesson_step *s, heed_lesson_part part) {
-    const heed_lesson_args *a = &e->w.lesson.args;
-    s->after = notes_of(e, part + HEED_LESSON_W_Q - HEED_LESSON_Q);
-    if (part == HEED_LESSON_K && e->w.lesson.self && a->features == a->memory)
+static void describe_projection(explaining *e, lesson_step *s, heed_attention_trace_part part) {
+    const heed_attention_trace_args *a = &e->w.lesson.args;
+    s->after = notes_of(e, part + HEED_TRACE_W_Q - HEED_TRACE_Q);
+    if (part == HEED_TRACE_K && e->w.lesson.self && a->features == a->memory)
         s->aside = fill(e, "Without W_Q and W_K the scores would be {XX}: every token would look "
                            "for what resembles itself, and the score of i on j would be that of j "
                            "on i.");
-    if (part == HEED_LESSON_V)
+    if (part == HEED_TRACE_V)
         s->aside = fill(e, "Without this step a token would pass on its own {m} numbers, all that "
                            "it is, instead of these {v}.");
 }
@@ -786,7 +791,7 @@ static void describe_loss(explaining *e, lesson_step *s) {
         : b->layer ? ": how far the layer moves its tokens"
                    : "",
         parts[b->end].gradient, b->layer ? of : "the output",
-        e->w.lesson.part[HEED_LESSON_W_H].x && !b->layer
+        e->w.lesson.part[HEED_TRACE_W_H].x && !b->layer
             ? " W_h stands behind the output and has no part in this loss: a target is given."
             : "");
     s->now =
@@ -795,28 +800,28 @@ static void describe_loss(explaining *e, lesson_step *s) {
     s->loss = true;
 }
 
-static void describe(explaining *e, lesson_step *s, heed_lesson_part part, bool slope) {
+static void describe(explaining *e, lesson_step *s, heed_attention_trace_part part, bool slope) {
     bool hard = e->w.lesson.args.hard;
     if (slope && part == e->back.end)
         describe_loss(e, s);
-    else if (slope && part == HEED_LESSON_SCORES && hard)
+    else if (slope && part == HEED_TRACE_SCORES && hard)
         s->words = text_of(e,
                            "%s A hard selection has no slope; here, as in training, dS is that of "
                            "the softmax of the same scores.",
                            s->words);
     else if (slope)
         return;
-    else if (part == HEED_LESSON_X)
+    else if (part == HEED_TRACE_X)
         s->aside = e->w.alike;
-    else if (part >= HEED_LESSON_Q && part <= HEED_LESSON_V)
+    else if (part >= HEED_TRACE_Q && part <= HEED_TRACE_V)
         describe_projection(e, s, part);
-    else if (part == HEED_LESSON_SCALED)
+    else if (part == HEED_TRACE_SCALED)
         describe_scale(e, s);
-    else if (part == HEED_LESSON_SCORES)
+    else if (part == HEED_TRACE_SCORES)
         describe_mask(e, s);
-    else if (part == HEED_LESSON_WEIGHTS)
+    else if (part == HEED_TRACE_WEIGHTS)
         describe_weights(e, s);
-    else if (part == HEED_LESSON_OUTPUT)
+    else if (part == HEED_TRACE_OUTPUT)
         s->words = text_of(e,
                            hard ? "Each token receives the one value that its %s chooses."
                                 : "Each token receives the mean of all values, weighted by its %s.",
@@ -832,21 +837,22 @@ static void add_rows(explaining *e, bool back) {
         if (r->views) {
             const char *name = r->views + (*r->views == '~');
             part = part_named(name, strcspn(name, " "), &slope);
-            if (!has(e, (heed_lesson_part)part) || (slope && !e->back.g.part[part].x)) continue;
+            if (!has(e, (heed_attention_trace_part)part) || (slope && !e->back.g.part[part].x))
+                continue;
         }
         lesson_step *s = add_step(e, r->title, fill(e, r->formula), fill(e, r->words));
         s->made = r->made;
         if (r->when & SHEET) s->now = s->words, s->words = NULL;
         if (!r->views) continue;
         add_views(e, s, r);
-        describe(e, s, (heed_lesson_part)part, slope);
+        describe(e, s, (heed_attention_trace_part)part, slope);
     }
 }
 
 /* ---- --backward ---- */
 
 /* The loss of l, a head like that of e. d: gets its gradient by the part that it is of, or NULL. */
-static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
+static double loss_of(const backward_pass *b, const heed_attention_trace *l, double *d) {
     const heed_matrix *y = &l->part[b->end];
     double sum = 0;
     for (int i = 0; i < y->rows * y->cols; i++) {
@@ -858,19 +864,19 @@ static double loss_of(const backward_pass *b, const heed_lesson *l, double *d) {
 }
 
 static bool go_back(explaining *e) {
-    const heed_lesson *l = &e->w.lesson;
+    const heed_attention_trace *l = &e->w.lesson;
     backward_pass *b = &e->back;
-    heed_lesson_gradient_free(&b->g);
-    *b = (backward_pass){.end = HEED_LESSON_OUTPUT, .target = e->w.target};
-    b->layer = l->part[HEED_LESSON_W_H].x && !e->w.target;
-    b->norm = b->layer && l->part[HEED_LESSON_NORMED].x;
-    if (b->layer) b->end = b->norm ? HEED_LESSON_NORMED : HEED_LESSON_ALL;
-    if (b->norm) b->target = l->part[HEED_LESSON_X].x;
+    heed_attention_trace_gradient_free(&b->g);
+    *b = (backward_pass){.end = HEED_TRACE_OUTPUT, .target = e->w.target};
+    b->layer = l->part[HEED_TRACE_W_H].x && !e->w.target;
+    b->norm = b->layer && l->part[HEED_TRACE_NORMED].x;
+    if (b->layer) b->end = b->norm ? HEED_TRACE_NORMED : HEED_TRACE_ALL;
+    if (b->norm) b->target = l->part[HEED_TRACE_X].x;
     heed_matrix d = matrix_new(e, l->part[b->end].rows, l->part[b->end].cols);
     if (!d.x) return false;
     b->loss = loss_of(b, l, d.x);
-    return b->layer ? heed_lesson_backward_layer(e->c, l, d.x, &b->g)
-                    : heed_lesson_backward(e->c, l, d.x, NULL, &b->g);
+    return b->layer ? heed_attention_trace_backward_layer(e->c, l, d.x, &b->g)
+                    : heed_attention_trace_backward(e->c, l, d.x, NULL, &b->g);
 }
 
 /* ---- a cell by finite difference ---- */
@@ -881,20 +887,20 @@ typedef struct {
 } check;
 static const double CHANGE = 1e-5;
 
-static double loss_with(explaining *e, heed_lesson_part part, int at, double change) {
-    heed_lesson l;
+static double loss_with(explaining *e, heed_attention_trace_part part, int at, double change) {
+    heed_attention_trace l;
     double loss = (double)NAN;
-    if (heed_lesson_make(e->c, &e->w.lesson.args, &l)) {
+    if (heed_attention_trace_make(e->c, &e->w.lesson.args, &l)) {
         l.part[part].x[at] += change;
-        heed_lesson_compute(&l);
+        heed_attention_trace_compute(&l);
         loss = loss_of(&e->back, &l, NULL);
     }
-    heed_lesson_free(&l);
+    heed_attention_trace_free(&l);
     return loss;
 }
 
 /* Checks the cell with the largest gradient by (L(w + h) - L(w - h)) / 2h. */
-static check check_of(explaining *e, heed_lesson_part part) {
+static check check_of(explaining *e, heed_attention_trace_part part) {
     const heed_matrix *d = &e->back.g.part[part];
     check k = {.row = largest_row(d)};
     k.col = largest_in_row(d, k.row);
@@ -909,16 +915,16 @@ static check check_of(explaining *e, heed_lesson_part part) {
 
 /* The parts of which a cell is checked: W_Q, whose gradient depends on all others, and each matrix
  * that only a layer has. */
-static int checked_parts(const explaining *e, heed_lesson_part list[5]) {
+static int checked_parts(const explaining *e, heed_attention_trace_part list[5]) {
     int n = 0;
-    list[n++] = HEED_LESSON_W_Q;
-    if (e->back.layer) list[n++] = HEED_LESSON_W_H;
-    if (e->back.layer && has(e, HEED_LESSON_B_O)) list[n++] = HEED_LESSON_B_O;
-    if (e->back.norm) list[n++] = HEED_LESSON_GAIN, list[n++] = HEED_LESSON_BIAS;
+    list[n++] = HEED_TRACE_W_Q;
+    if (e->back.layer) list[n++] = HEED_TRACE_W_H;
+    if (e->back.layer && has(e, HEED_TRACE_B_O)) list[n++] = HEED_TRACE_B_O;
+    if (e->back.norm) list[n++] = HEED_TRACE_GAIN, list[n++] = HEED_TRACE_BIAS;
     return n;
 }
 
-static void add_check(explaining *e, heed_lesson_part part, bool first, bool more) {
+static void add_check(explaining *e, heed_attention_trace_part part, bool first, bool more) {
     check k = check_of(e, part);
     matrix_view v = view_of(e, part, false, e->columns);
     const char *const labels[] = {"L(w + h)", "L(w - h)", "difference / 2h",
@@ -933,7 +939,7 @@ static void add_check(explaining *e, heed_lesson_part part, bool first, bool mor
     show(e, "", "check", matrix_of(e, 4, 1, (double[]){k.up, k.down, k.difference, k.gradient}),
          keep_labels(e, labels, 4), NULL)
         ->digits = 12;
-    s->after = e->w.lesson.args.hard && part == HEED_LESSON_W_Q
+    s->after = e->w.lesson.args.hard && part == HEED_TRACE_W_Q
                    ? "They need not agree: the selection is hard, and the gradient is that of the "
                      "softmax in its place."
                    : text_of(e, "They differ by %.1e.", fabs(k.difference - k.gradient));
@@ -951,7 +957,7 @@ const char *safe_title(explaining *e, const char *title) {
 
 /* The three sets of symbols that are in use for the same sizes. */
 const char *symbols_of(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
+    const heed_attention_trace_args *a = &e->w.lesson.args;
     return text_of(
         e,
         "m = t = N_X = %d tokens, each with a key and a value; N_Q = %d queries; d = n = D_X = %d, "
@@ -965,7 +971,7 @@ const char *symbols_of(explaining *e) {
 }
 
 static void introduce(explaining *e) {
-    const heed_lesson_args *a = &e->w.lesson.args;
+    const heed_attention_trace_args *a = &e->w.lesson.args;
     const trained_place *p = &e->place;
     const char *shared = "";
     if (p->kv_heads) {
@@ -990,7 +996,7 @@ const char *sheet_name(explaining *e) {
 
 int sheet_blanks(const explaining *e) {
     int count = 0;
-    for (int k = 0; k < HEED_LESSON_COUNT; k++) {
+    for (int k = 0; k < HEED_TRACE_COUNT; k++) {
         const heed_matrix *m = &e->w.lesson.part[k];
         for (int i = 0; e->blank[k] && i < m->rows * m->cols; i++) count += e->blank[k][i] != 0;
     }
@@ -999,7 +1005,7 @@ int sheet_blanks(const explaining *e) {
 
 static void add_tokens(explaining *e) {
     const worked *w = &e->w;
-    const heed_lesson_args *a = &w->lesson.args;
+    const heed_attention_trace_args *a = &w->lesson.args;
     lesson_step *s = add_step(
         e, "Tokens", NULL,
         fill(e, w->lesson.self
@@ -1015,7 +1021,7 @@ static void add_tokens(explaining *e) {
 
 void head_steps(explaining *e) {
     bool backward = heed_config_bool(e->p->flags, "backward");
-    heed_lesson_gradient_free(&e->back.g);
+    heed_attention_trace_gradient_free(&e->back.g);
     e->title = e->words = NULL;
     if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_FLAG)
         e->title = "Symbols of the notes", e->words = symbols_of(e);
@@ -1043,7 +1049,7 @@ void head_steps(explaining *e) {
             e->most_width ? " Wide matrices are cut for the screen (…): --whole, --json." : "");
     if (!backward || !go_back(e)) return;
     add_rows(e, true);
-    heed_lesson_part checked[5];
+    heed_attention_trace_part checked[5];
     int n = e->page ? 0 : checked_parts(e, checked);
     for (int i = 0; i < n; i++) add_check(e, checked[i], i == 0, n > 1);
 }
@@ -1052,19 +1058,19 @@ void head_steps(explaining *e) {
 json_t *backward_json(explaining *e) {
     const backward_pass *b = &e->back;
     json_t *o = json_object(), *checks = json_array();
-    heed_lesson_part checked[5];
+    heed_attention_trace_part checked[5];
     json_object_set_new(o, "loss", json_number(b->loss));
-    json_object_set_new(o, "dR", matrix_json(&b->g.part[HEED_LESSON_RAW]));
+    json_object_set_new(o, "dR", matrix_json(&b->g.part[HEED_TRACE_RAW]));
     for (const lesson_step *s = e->list; s < e->list + e->count; s++)
-        for (int i = 0; s->count && i < HEED_LESSON_COUNT; i++)
+        for (int i = 0; s->count && i < HEED_TRACE_COUNT; i++)
             if (*parts[i].gradient && s->view[s->count - 1].key == parts[i].gradient)
                 json_object_set_new(o, parts[i].gradient, matrix_json(&b->g.part[i]));
     for (int i = 0, n = checked_parts(e, checked); i < n; i++) {
         check k = check_of(e, checked[i]);
         json_array_append_new(checks, json_pack("{s:s, s:i, s:i, s:f, s:f}", "of",
-                                                heed_lesson_name(checked[i]), "row", k.row + 1,
-                                                "column", k.col + 1, "gradient", k.gradient,
-                                                "difference", k.difference));
+                                                heed_attention_trace_name(checked[i]), "row",
+                                                k.row + 1, "column", k.col + 1, "gradient",
+                                                k.gradient, "difference", k.difference));
     }
     json_object_set_new(o, "check", checks);
     return o;

@@ -77,20 +77,20 @@ static const char *const lion_passes[] = {
     "passes on ADJ info"};
 /* clang-format on */
 
-heed_lesson_args lion_args(const double *x) {
-    return (heed_lesson_args){.tokens = LION_TOKENS,
-                              .features = LION_FEATURES,
-                              .key = LION_KEY,
-                              .value = LION_VALUE,
-                              .x = x,
-                              .w_q = lion_w_q,
-                              .w_k = lion_w_k,
-                              .w_v = lion_w_v,
-                              .beta = (double)NAN};
+heed_attention_trace_args lion_args(const double *x) {
+    return (heed_attention_trace_args){.tokens = LION_TOKENS,
+                                       .features = LION_FEATURES,
+                                       .key = LION_KEY,
+                                       .value = LION_VALUE,
+                                       .x = x,
+                                       .w_q = lion_w_q,
+                                       .w_k = lion_w_k,
+                                       .w_v = lion_w_v,
+                                       .beta = (double)NAN};
 }
 
 bool lion_head(explaining *e) {
-    heed_lesson_args a = lion_args(lion_x);
+    heed_attention_trace_args a = lion_args(lion_x);
     return worked_make(
         e, &a,
         (worked){.example = "lion",

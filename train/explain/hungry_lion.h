@@ -15,6 +15,6 @@ extern const double lion_w_k[LION_FEATURES * LION_KEY];
 extern const double lion_w_v[LION_FEATURES * LION_VALUE];
 
 /* The head with these numbers, or with others for X. */
-heed_lesson_args lion_args(const double *x);
+heed_attention_trace_args lion_args(const double *x);
 
 #endif

@@ -9,7 +9,7 @@
 enum { MOMENTS = 51 }; /* most moments kept for the page's slider */
 
 /* What is compared with a target: the output and, unless a file gives its target, the weights. */
-static const heed_lesson_part compared[] = {HEED_LESSON_OUTPUT, HEED_LESSON_WEIGHTS};
+static const heed_attention_trace_part compared[] = {HEED_TRACE_OUTPUT, HEED_TRACE_WEIGHTS};
 
 typedef struct {
     int count;                /* of the parts compared */
@@ -30,7 +30,7 @@ static bool goal_open(explaining *e, goal *g) {
 }
 
 /* The loss L = (sum (O - O*)^2 + sum (P - P*)^2) / 2T, and its gradients by O and P. */
-static double loss_of(const heed_lesson *l, goal *g) {
+static double loss_of(const heed_attention_trace *l, goal *g) {
     double sum = 0, share = 1.0 / l->args.tokens;
     for (int k = 0; k < g->count; k++) {
         const heed_matrix *m = &l->part[compared[k]];
@@ -44,26 +44,27 @@ static double loss_of(const heed_lesson *l, goal *g) {
 }
 
 static void randomise(explaining *e) {
-    heed_lesson *l = &e->w.lesson;
-    for (int k = HEED_LESSON_W_Q; k <= HEED_LESSON_W_V; k++) {
+    heed_attention_trace *l = &e->w.lesson;
+    for (int k = HEED_TRACE_W_Q; k <= HEED_TRACE_W_V; k++) {
         heed_matrix *m = &l->part[k];
-        heed_random r = heed_random_at(e->seed, heed_lesson_name((heed_lesson_part)k), 0, 0);
+        heed_random r =
+            heed_random_at(e->seed, heed_attention_trace_name((heed_attention_trace_part)k), 0, 0);
         for (int i = 0; i < m->rows * m->cols; i++)
             m->x[i] = 0.5 * heed_random_normal(&r, (uint64_t)i);
     }
-    heed_lesson_compute(l);
+    heed_attention_trace_compute(l);
 }
 
 static bool descend(explaining *e, goal *g, double rate) {
-    heed_lesson *l = &e->w.lesson;
-    heed_lesson_gradient d;
-    bool ok = heed_lesson_backward(e->c, l, g->d[0], g->count > 1 ? g->d[1] : NULL, &d);
-    for (int k = HEED_LESSON_W_Q; ok && k <= HEED_LESSON_W_V; k++) {
+    heed_attention_trace *l = &e->w.lesson;
+    heed_attention_trace_gradient d;
+    bool ok = heed_attention_trace_backward(e->c, l, g->d[0], g->count > 1 ? g->d[1] : NULL, &d);
+    for (int k = HEED_TRACE_W_Q; ok && k <= HEED_TRACE_W_V; k++) {
         heed_matrix *m = &l->part[k];
         for (int i = 0; i < m->rows * m->cols; i++) m->x[i] -= rate * d.part[k].x[i];
     }
-    heed_lesson_gradient_free(&d);
-    if (ok) heed_lesson_compute(l);
+    heed_attention_trace_gradient_free(&d);
+    if (ok) heed_attention_trace_compute(l);
     return ok;
 }
 
@@ -92,9 +93,9 @@ static void learn(explaining *e, goal *g, int steps, double rate) {
         const heed_matrix *p = e->w.lesson.part;
         json_array_append_new(list,
                               json_pack("{s:i, s:o, s:o, s:o, s:o}", "step", step, "loss",
-                                        json_number(loss), "W_Q", matrix_json(&p[HEED_LESSON_W_Q]),
-                                        "W_K", matrix_json(&p[HEED_LESSON_W_K]), "W_V",
-                                        matrix_json(&p[HEED_LESSON_W_V])));
+                                        json_number(loss), "W_Q", matrix_json(&p[HEED_TRACE_W_Q]),
+                                        "W_K", matrix_json(&p[HEED_TRACE_W_K]), "W_V",
+                                        matrix_json(&p[HEED_TRACE_W_V])));
     }
     e->learned =
         json_pack("{s:f, s:I, s:o}", "rate", rate, "seed", (json_int_t)e->seed, "steps", list);

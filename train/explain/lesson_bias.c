@@ -16,18 +16,18 @@ static const double b_q[] = {0.5, -0.5}, b_k[] = {-1, 0}, b_v[] = {0, 1, -1};
 /* clang-format on */
 
 bool bias_head(explaining *e) {
-    heed_lesson_args a = {.tokens = PATCHES,
-                          .features = WIDTH,
-                          .key = KEY,
-                          .value = VALUE,
-                          .x = z,
-                          .w_q = w_q,
-                          .w_k = w_k,
-                          .w_v = w_v,
-                          .b_q = b_q,
-                          .b_k = b_k,
-                          .b_v = b_v,
-                          .beta = (double)NAN};
+    heed_attention_trace_args a = {.tokens = PATCHES,
+                                   .features = WIDTH,
+                                   .key = KEY,
+                                   .value = VALUE,
+                                   .x = z,
+                                   .w_q = w_q,
+                                   .w_k = w_k,
+                                   .w_v = w_v,
+                                   .b_q = b_q,
+                                   .b_k = b_k,
+                                   .b_v = b_v,
+                                   .beta = (double)NAN};
     return worked_make(e, &a,
                        (worked){.example = "bias",
                                 .title = "three patches of one observation, with biases",

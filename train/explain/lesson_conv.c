@@ -9,7 +9,7 @@ enum { TOKENS = 6, WIDTH = 3, OUT = 2, PIECE = 2 };
  * other, and the convolution has kernels of that width and stride. */
 static void compare(explaining *e, heed_matrix x, heed_matrix w, int wide,
                     const char *const *rows) {
-    heed_store *s = library(e);
+    heed_params *s = library(e);
     heed_linear dense;
     heed_conv conv;
     heed_linear_init(&dense, s, "dense",

@@ -31,7 +31,7 @@ void decoder_steps(explaining *e) {
     uint64_t at = 0, from = 100;
     heed_matrix y = matrix_random(e, &r, &at, QUERIES, WIDTH);
     heed_matrix h = matrix_random(e, &r, &from, INPUTS, WIDTH);
-    heed_store *s = library(e);
+    heed_params *s = library(e);
     heed_block l;
     heed_conv conv[2];
     heed_block_init(&l, s, "block",

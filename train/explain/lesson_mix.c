@@ -20,15 +20,15 @@ static const double printed[WORDS * WORDS] = {0, 1, 0, .7, .3, 0, .5, .45, .5};
 
 /* The words are columns unless rows are asked for, in files and pictures, too. */
 bool mix_head(explaining *e) {
-    heed_lesson_args args = {.tokens = WORDS,
-                             .features = WIDTH,
-                             .key = WIDTH,
-                             .value = WIDTH,
-                             .x = rows,
-                             .w_q = as_it_is,
-                             .w_k = as_it_is,
-                             .w_v = as_it_is,
-                             .beta = 1};
+    heed_attention_trace_args args = {.tokens = WORDS,
+                                      .features = WIDTH,
+                                      .key = WIDTH,
+                                      .value = WIDTH,
+                                      .x = rows,
+                                      .w_q = as_it_is,
+                                      .w_k = as_it_is,
+                                      .w_v = as_it_is,
+                                      .beta = 1};
     if (heed_config_rank(e->p->flags, "notation") == HEED_FROM_DEFAULT) e->columns = true;
     return worked_make(e, &args,
                        (worked){.example = "mix",
@@ -57,7 +57,7 @@ static heed_matrix sums_of(explaining *e, heed_matrix m) {
 
 void mix_steps(explaining *e) {
     static const char *const size[] = {"sum", "||a||_1", "||a||_0"};
-    const heed_lesson_args *args = &e->w.lesson.args;
+    const heed_attention_trace_args *args = &e->w.lesson.args;
     heed_matrix x = matrix_of(e, WORDS, WIDTH, rows), mixed = matrix_of(e, CHOICES, WORDS, a);
     heed_matrix faulty = matrix_of(e, WORDS, WORDS, printed);
     heed_matrix divided = matrix_of(e, WORDS, WORDS, printed), sums = sums_of(e, faulty);
@@ -100,9 +100,9 @@ void mix_steps(explaining *e) {
                 args->hard ? ", 1 at its largest number and 0 elsewhere" : "",
                 hides ? ", with 0 for words that are hidden" : ""));
     const heed_matrix *part = e->w.lesson.part;
-    show(e, "", "X", part[HEED_LESSON_X], features, words)->transposed = true;
-    matrix_view *v = show(e, "·", "A", part[HEED_LESSON_WEIGHTS], words, words);
+    show(e, "", "X", part[HEED_TRACE_X], features, words)->transposed = true;
+    matrix_view *v = show(e, "·", "A", part[HEED_TRACE_WEIGHTS], words, words);
     v->transposed = true;
     if (args->hard) v->marks = tie_marks(e), s->after = ties_of(e);
-    show(e, "=", "H", part[HEED_LESSON_OUTPUT], features, words)->transposed = true;
+    show(e, "=", "H", part[HEED_TRACE_OUTPUT], features, words)->transposed = true;
 }

@@ -36,18 +36,18 @@ static const char *const answers[] = {"France", "Japan", "baguette", "the"};
 static const double answer[ANSWERS * VALUE] = {1, 1, 1, 0, 0, 1, 0, 0};
 
 bool paris_head(explaining *e) {
-    heed_lesson_args a = {.tokens = 1,
-                          .features = WIDTH,
-                          .sources = WORDS,
-                          .memory = WIDTH,
-                          .key = KEY,
-                          .value = VALUE,
-                          .x = z,
-                          .z = x,
-                          .w_q = w_q,
-                          .w_k = w_k,
-                          .w_v = w_v,
-                          .beta = (double)NAN};
+    heed_attention_trace_args a = {.tokens = 1,
+                                   .features = WIDTH,
+                                   .sources = WORDS,
+                                   .memory = WIDTH,
+                                   .key = KEY,
+                                   .value = VALUE,
+                                   .x = z,
+                                   .z = x,
+                                   .w_q = w_q,
+                                   .w_k = w_k,
+                                   .w_v = w_v,
+                                   .beta = (double)NAN};
     return worked_make(e, &a,
                        (worked){.example = "paris",
                                 .title = "Paris is the capital of ___",
@@ -128,11 +128,11 @@ static const char *best_of(explaining *e, const double *fit) {
 static void add_last(explaining *e) {
     static const struct {
         const char *left, *right, *result;
-        heed_lesson_part parts[3];
-    } all[] = {{"z", "W_q", "q", {HEED_LESSON_X, HEED_LESSON_W_Q, HEED_LESSON_Q}},
-               {"X", "W_k", "K", {HEED_LESSON_Z, HEED_LESSON_W_K, HEED_LESSON_K}},
-               {"X", "W_v", "V", {HEED_LESSON_Z, HEED_LESSON_W_V, HEED_LESSON_V}}};
-    const heed_lesson_args *a = &e->w.lesson.args;
+        heed_attention_trace_part parts[3];
+    } all[] = {{"z", "W_q", "q", {HEED_TRACE_X, HEED_TRACE_W_Q, HEED_TRACE_Q}},
+               {"X", "W_k", "K", {HEED_TRACE_Z, HEED_TRACE_W_K, HEED_TRACE_K}},
+               {"X", "W_v", "V", {HEED_TRACE_Z, HEED_TRACE_W_V, HEED_TRACE_V}}};
+    const heed_attention_trace_args *a = &e->w.lesson.args;
     const heed_matrix *part = e->w.lesson.part;
     const char *formula = a->hard ? "V[argmax q K']"
                           : fabs(a->beta - 1 / sqrt(KEY)) < 1e-12
@@ -155,17 +155,17 @@ static void add_last(explaining *e) {
     }
     heed_matrix both = matrix_new(e, 2, WORDS);
     if (failed(e)) return;
-    memcpy(both.x, part[HEED_LESSON_SCORES].x, WORDS * sizeof *both.x);
-    memcpy(both.x + WORDS, part[HEED_LESSON_WEIGHTS].x, WORDS * sizeof *both.x);
+    memcpy(both.x, part[HEED_TRACE_SCORES].x, WORDS * sizeof *both.x);
+    memcpy(both.x + WORDS, part[HEED_TRACE_WEIGHTS].x, WORDS * sizeof *both.x);
     add_step(e, NULL, NULL, NULL);
     show(e, "", "what each word counts", both, counts, words);
     lesson_step *s = add_step(e, NULL, formula, NULL);
-    show(e, "", formula, part[HEED_LESSON_OUTPUT], asking, hands);
-    s->after = weights_found(e, part[HEED_LESSON_WEIGHTS].x);
+    show(e, "", formula, part[HEED_TRACE_OUTPUT], asking, hands);
+    s->after = weights_found(e, part[HEED_TRACE_WEIGHTS].x);
 }
 
 void paris_steps(explaining *e) {
-    heed_matrix output = e->w.lesson.part[HEED_LESSON_OUTPUT];
+    heed_matrix output = e->w.lesson.part[HEED_TRACE_OUTPUT];
     heed_matrix candidates = matrix_of(e, ANSWERS, VALUE, answer);
     e->title = "Paris is the capital of ___, in four stages";
     e->words = "A vector for each of the five words, the rows of X, and the gap's own vector z.";

@@ -48,7 +48,7 @@ static bool measure(explaining *e, heed_matrix norms[LAYERS]) {
     heed_random r = heed_random_at(e->seed, "explain.recap", 0, 0);
     for (int i = 0; i < WIDTH * TOKENS * WIDTH; i++)
         in[i] = (heed_real)heed_random_normal(&r, (uint64_t)(i % (TOKENS * WIDTH)));
-    heed_store *s = library(e);
+    heed_params *s = library(e);
     layers l;
     heed_conv_init(
         &l.conv, s, "conv",

@@ -49,16 +49,16 @@ static cell_number one_number(const heed_rnn *l, const heed_rnn_part *p, int uni
     int w = l->args.width;
     heed_cell kind = l->args.cell;
     cell_number n = {.c_after = 0};
-    for (int g = 0; g < (kind == HEED_LSTM ? 4 : kind == HEED_GRU ? 3 : 1); g++) {
+    for (int g = 0; g < (kind == HEED_CELL_LSTM ? 4 : kind == HEED_CELL_GRU ? 3 : 1); g++) {
         n.x[g] = affine(p->w_in, p->b_in, g * w + unit, x);
         n.h[g] = affine(p->w, p->b, g * w + unit, state);
         n.gate[g] = n.x[g] + n.h[g];
     }
-    if (kind == HEED_GRU) {
+    if (kind == HEED_CELL_GRU) {
         double r = n.gate[0] = sigmoid(n.gate[0]), z = n.gate[1] = sigmoid(n.gate[1]);
         n.gate[2] = tanh(n.x[2] + r * n.h[2]);
         n.h_after = (1 - z) * n.gate[2] + z * state[unit];
-    } else if (kind == HEED_LSTM) {
+    } else if (kind == HEED_CELL_LSTM) {
         for (int g = 0; g < 4; g++) n.gate[g] = g == 2 ? tanh(n.gate[g]) : sigmoid(n.gate[g]);
         n.c_after = n.gate[1] * state[w + unit] + n.gate[0] * n.gate[2];
         n.h_after = n.gate[3] * tanh(n.c_after);
@@ -72,18 +72,18 @@ static cell_number one_number(const heed_rnn *l, const heed_rnn_part *p, int uni
 static void next_state(const heed_rnn *l, int part, const double *x, double *state,
                        double *scratch) {
     int w = l->args.width;
-    size_t size = (size_t)(l->args.cell == HEED_LSTM ? 2 * w : w) * sizeof *state;
+    size_t size = (size_t)(l->args.cell == HEED_CELL_LSTM ? 2 * w : w) * sizeof *state;
     for (int i = 0; i < w; i++) {
         cell_number n = one_number(l, &l->part[part], i, x, state);
         scratch[i] = n.h_after;
-        if (l->args.cell == HEED_LSTM) scratch[w + i] = n.c_after;
+        if (l->args.cell == HEED_CELL_LSTM) scratch[w + i] = n.c_after;
     }
     memcpy(state, scratch, size);
 }
 
 /* The similarity of a query and a key, by the kind of l. */
-static double score(const heed_attend *l, heed_matrix query, const double *key) {
-    const heed_attend_args *a = &l->args;
+static double score(const heed_attention_layer *l, heed_matrix query, const double *key) {
+    const heed_attention_layer_args *a = &l->args;
     const double *q = query.x;
     double e = 0;
     if (a->kind == HEED_ADDITIVE) {
@@ -106,7 +106,7 @@ static double score(const heed_attend *l, heed_matrix query, const double *key) 
 typedef struct {
     heed_rnn encoder, decoder;
     heed_linear bridge[HEED_RNN_LAYERS], head;
-    heed_attend attend;
+    heed_attention_layer attend;
     bool fixed; /* without attention */
 } recurrent_layers;
 
@@ -120,7 +120,7 @@ typedef struct {
 } recurrence;
 
 static int states_of(const heed_rnn *l) {
-    return l->args.cell == HEED_LSTM ? 2 * l->args.width : l->args.width;
+    return l->args.cell == HEED_CELL_LSTM ? 2 * l->args.width : l->args.width;
 }
 
 /* Fills r->h; returns the last state of each layer, (layers, directions x states). */
@@ -224,7 +224,7 @@ static const char *number_of(explaining *e, const recurrent_layers *l, const rec
     }
     const char *of = f->args.layers > 1 ? ", of the first layer" : "";
     const double *g = n.gate, a = shown(g[0]), b = shown(g[1]), c = shown(g[2]), h = shown(*state);
-    if (f->args.cell == HEED_GRU)
+    if (f->args.cell == HEED_CELL_GRU)
         return text_of(
             e,
             "h[%d] = (1 - z) n + z h[%d], with r = %.2f, z = %.2f, n = tanh(%.2f + r (%.2f)) %s. "
@@ -232,7 +232,7 @@ static const char *number_of(explaining *e, const recurrent_layers *l, const rec
             t + 1, t, g[0], g[1], n.x[2], n.h[2],
             gives(e, tanh(shown(n.x[2]) + a * shown(n.h[2])), g[2]), of, 1 - g[1], g[2], g[1],
             *state, gives(e, shown(1 - g[1]) * c + b * h, n.h_after));
-    if (f->args.cell == HEED_LSTM)
+    if (f->args.cell == HEED_CELL_LSTM)
         return text_of(
             e,
             "c[%d] = f c[%d] + i g, h[%d] = o tanh(c[%d]), with i = %.2f, f = %.2f, g = %.2f, "
@@ -290,9 +290,10 @@ static heed_matrix moments(explaining *e, const heed_rnn *f, int n) {
 static void add_steps(explaining *e, const recurrent_layers *l, const recurrence *r,
                       const char *const *sources, const char *const *tokens,
                       const char *const *vocabulary, const char *const *best) {
-    static const char *const cells[] = {[HEED_RNN] = "h[t] = g(W_h [x[t] ; h[t-1]] + b_h)",
-                                        [HEED_GRU] = "h[t] = GRU(x[t], h[t-1])",
-                                        [HEED_LSTM] = "h[t], c[t] = LSTM(x[t], h[t-1], c[t-1])"};
+    static const char *const cells[] = {[HEED_CELL_TANH] = "h[t] = g(W_h [x[t] ; h[t-1]] + b_h)",
+                                        [HEED_CELL_GRU] = "h[t] = GRU(x[t], h[t-1])",
+                                        [HEED_CELL_LSTM] =
+                                            "h[t], c[t] = LSTM(x[t], h[t-1], c[t-1])"};
     static const char *const similarity[] = {
         [HEED_ADDITIVE] = "f_att is a small network: e[t,i] = v' tanh(W s[t-1] + U h[i] + b).",
         [HEED_DOT] = "f_att is the dot product.",
@@ -378,18 +379,19 @@ void rnn_steps(explaining *e) {
     static const char *const words[] = {"der", "Löwe", "frisst"};
     heed_random random = heed_random_at(e->seed, "explain.rnn", 0, 0);
     recurrent_layers l = {.fixed = false};
-    heed_store *s = library(e);
+    heed_params *s = library(e);
     heed_rnn_args cell = {.in = WIDTH, .width = WIDTH, .act = HEED_TANH, .one_bias = true};
     heed_rnn_init(&l.encoder, s, "encoder", cell);
     cell.in = 2 * WIDTH;
     heed_rnn_init(&l.decoder, s, "decoder", cell);
-    heed_attend_init(&l.attend, s, "attend",
-                     (heed_attend_args){.kind = HEED_ADDITIVE, .query = WIDTH, .input = WIDTH});
+    heed_attention_layer_init(
+        &l.attend, s, "attend",
+        (heed_attention_layer_args){.kind = HEED_ADDITIVE, .query = WIDTH, .input = WIDTH});
     heed_linear_init(&l.head, s, "head",
                      (heed_linear_args){.in = 2 * WIDTH, .out = WORDS, .no_bias = true});
     uint64_t at = 1000;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        heed_tensor *x = heed_store_at(s, i)->tensor;
+    for (int i = 0; i < heed_params_count(s); i++) {
+        heed_tensor *x = heed_params_at(s, i)->tensor;
         for (size_t k = 0; x && k < x->size; k++) x->x[k] = (heed_real)tenths(&random, at++);
     }
     recurrence r = {.x = matrix_new(e, INPUTS, WIDTH), .y_in = matrix_new(e, OUTPUTS, WIDTH)};
@@ -427,7 +429,7 @@ static heed_tensor *of_store(const heed_run *run, const char *format, ...) {
     va_start(list, format);
     vsnprintf(name, sizeof name, format, list);
     va_end(list);
-    heed_entry *p = heed_store_find(run->store, name);
+    heed_param *p = heed_params_find(run->store, name);
     return p ? p->tensor : NULL;
 }
 
@@ -440,9 +442,9 @@ static heed_linear linear(const heed_run *run, const char *name) {
 static bool cells(const heed_run *run, const char *name, heed_rnn *f) {
     const heed_config *g = run->config;
     const char *kind = heed_config_text(g, "cell"), *act = heed_config_text(g, "cell-activation");
-    f->args = (heed_rnn_args){.cell = strcmp(kind, "lstm") == 0  ? HEED_LSTM
-                                      : strcmp(kind, "gru") == 0 ? HEED_GRU
-                                                                 : HEED_RNN,
+    f->args = (heed_rnn_args){.cell = strcmp(kind, "lstm") == 0  ? HEED_CELL_LSTM
+                                      : strcmp(kind, "gru") == 0 ? HEED_CELL_GRU
+                                                                 : HEED_CELL_TANH,
                               .act = strcmp(act, "relu") == 0      ? HEED_RELU
                                      : strcmp(act, "sigmoid") == 0 ? HEED_SIGMOID
                                                                    : HEED_TANH,
@@ -469,7 +471,7 @@ static bool layers_of(const heed_run *run, recurrent_layers *l) {
     if (!heed_config_has(run->config, "cell") || !cells(run, "encoder", &l->encoder) ||
         !cells(run, "decoder", &l->decoder))
         return false;
-    heed_attend *a = &l->attend;
+    heed_attention_layer *a = &l->attend;
     const char *kind = heed_config_text(run->config, "attention");
     l->fixed = strcmp(kind, "none") == 0;
     l->head = linear(run, "head");
@@ -481,15 +483,15 @@ static bool layers_of(const heed_run *run, recurrent_layers *l) {
     a->q = linear(run, "decoder.attend.query"), a->k = linear(run, "decoder.attend.key");
     a->v = linear(run, "decoder.attend.value"), a->w = linear(run, "decoder.attend.w");
     a->u = linear(run, "decoder.attend.u"), a->score = linear(run, "decoder.attend.score");
-    a->args =
-        (heed_attend_args){.kind = a->u.w                        ? HEED_ADDITIVE
-                                   : a->w.w                      ? HEED_GENERAL
-                                   : strcmp(kind, "scaled") == 0 ? HEED_SCALED_DOT
-                                                                 : HEED_DOT,
-                           .query = l->decoder.args.width,
-                           .input = l->encoder.args.width * (l->encoder.args.bidirectional ? 2 : 1),
-                           .key = a->k.w ? a->k.w->shape[0] : 0,
-                           .hard = heed_config_bool(run->config, "hard")};
+    a->args = (heed_attention_layer_args){.kind = a->u.w                        ? HEED_ADDITIVE
+                                                  : a->w.w                      ? HEED_GENERAL
+                                                  : strcmp(kind, "scaled") == 0 ? HEED_SCALED_DOT
+                                                                                : HEED_DOT,
+                                          .query = l->decoder.args.width,
+                                          .input = l->encoder.args.width *
+                                                   (l->encoder.args.bidirectional ? 2 : 1),
+                                          .key = a->k.w ? a->k.w->shape[0] : 0,
+                                          .hard = heed_config_bool(run->config, "hard")};
     return l->head.w != NULL;
 }
 
@@ -517,7 +519,7 @@ static void run_steps(explaining *e) {
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *logits = heed_inspection_logits(s, t);
     r.x = probed(e, t, "embed.source.out"), r.y_in = probed(e, t, "embed.target.out");
-    heed_unprobe(t);
+    heed_probe_clear(t);
     if (!logits || !r.x.x || !r.y_in.x) {
         heed_fail(e->c, HEED_FAILED, "%s: the vectors of its tokens were not kept", e->name);
         return;

@@ -45,20 +45,20 @@ enum { AS_IT_IS, POSITIONS, CAUSAL, CASES };
 /* Scores, weights and output of the lion's head on its words in some order; with positions, a
  * number that grows with the place is added. */
 static bool head_of(explaining *e, heed_matrix x, int which, heed_matrix out[3]) {
-    heed_lesson l;
+    heed_attention_trace l;
     heed_matrix in = matrix_of(e, x.rows, x.cols, x.x);
     if (failed(e)) return false;
     for (int i = 0; which == POSITIONS && i < x.rows * x.cols; i++) in.x[i] += 0.1 * (i / x.cols);
-    heed_lesson_args a = lion_args(in.x);
+    heed_attention_trace_args a = lion_args(in.x);
     a.causal = which == CAUSAL;
-    bool ok = heed_lesson_make(e->c, &a, &l);
-    static const heed_lesson_part parts[] = {HEED_LESSON_SCORES, HEED_LESSON_WEIGHTS,
-                                             HEED_LESSON_OUTPUT};
+    bool ok = heed_attention_trace_make(e->c, &a, &l);
+    static const heed_attention_trace_part parts[] = {HEED_TRACE_SCORES, HEED_TRACE_WEIGHTS,
+                                                      HEED_TRACE_OUTPUT};
     for (int i = 0; ok && i < 3; i++) {
         const heed_matrix *m = &l.part[parts[i]];
         out[i] = matrix_of(e, m->rows, m->cols, m->x);
     }
-    heed_lesson_free(&l);
+    heed_attention_trace_free(&l);
     return ok;
 }
 
@@ -96,10 +96,11 @@ static bool shuffle_words(explaining *e) {
 
 static void shuffle_memory(explaining *e) {
     static const char *const in_order[] = {"in order", "shuffled"};
-    heed_attend l;
-    heed_attend_init(
-        &l, library(e), "attend",
-        (heed_attend_args){.kind = HEED_ADDITIVE, .query = MEMORY_WIDTH, .input = MEMORY_WIDTH});
+    heed_attention_layer l;
+    heed_attention_layer_init(&l, library(e), "attend",
+                              (heed_attention_layer_args){.kind = HEED_ADDITIVE,
+                                                          .query = MEMORY_WIDTH,
+                                                          .input = MEMORY_WIDTH});
     int order[MEMORY];
     permute(e, "explain.shuffle.memory", MEMORY, order);
     heed_matrix query = normals(e, "explain.shuffle.s", 1, MEMORY_WIDTH), weights[2];
@@ -109,9 +110,9 @@ static void shuffle_memory(explaining *e) {
     for (int k = 0; k < 2; k++) {
         heed_tape_begin(e->tape, HEED_EVAL, 0);
         heed_tensor *memory = input_of(e, k ? shuffled(e, h, order, false) : h);
-        heed_attention_kv kv = heed_attend_kv(&l, e->tape, memory, NULL);
+        heed_attention_kv kv = heed_attention_layer_kv(&l, e->tape, memory, NULL);
         heed_tensor *q = input_of(e, query);
-        heed_attended y = heed_attend_apply(&l, e->tape, q, &kv, false);
+        heed_attended y = heed_attention_layer_apply(&l, e->tape, q, &kv, false);
         weights[k] = result_of(e, y.weights, 1, MEMORY);
         heed_matrix row = result_of(e, y.context, 1, MEMORY_WIDTH);
         if (failed(e)) return;
@@ -144,7 +145,7 @@ typedef struct {
 } vit;
 
 static void vit_init(explaining *e, vit *m, heed_position_kind positions) {
-    heed_store *s = library(e);
+    heed_params *s = library(e);
     heed_block_args a = {.attn = {.width = WIDTH, .heads = 2},
                          .mlp = {.width = WIDTH, .inner = 2 * WIDTH, .act = HEED_GELU},
                          .pre_norm = true,
@@ -152,9 +153,9 @@ static void vit_init(explaining *e, vit *m, heed_position_kind positions) {
     heed_patch_embed_init(&m->patch, s, "patch", 1, PATCH, WIDTH, NULL);
     heed_position_init(&m->position, s, "position", positions, PATCHES, WIDTH);
     for (int i = 0; i < BLOCKS; i++) {
-        heed_scope(s, "encoder.%d", i);
+        heed_scope_push(s, "encoder.%d", i);
         heed_block_init(&m->block[i], s, "", a);
-        heed_unscope(s);
+        heed_scope_pop(s);
     }
     if (heed_ctx_status(e->c) == HEED_OK)
         set_parameter(m->position.table, normals(e, "explain.shuffle.positions", PATCHES, WIDTH),

@@ -1,6 +1,6 @@
 /* lesson_similarity.c -- from the alignment network of 2015 to the attention of 2017 in four
- * changes, each by its formula and by the library's layer heed_attend. Bahdanau et al. 2015, sec.
- * A.1.2; Luong et al. 2015, eq. 8; Vaswani et al. 2017, eq. 1. */
+ * changes, each by its formula and by the library's layer heed_attention_layer. Bahdanau et al.
+ * 2015, sec. A.1.2; Luong et al. 2015, eq. 8; Vaswani et al. 2017, eq. 1. */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const char *const inputs[] = {"h_1", "h_2", "h_3"}, *const queries[] = {"
 
 static const struct {
     const char *title, *formula, *words;
-    heed_attend_args args;
+    heed_attention_layer_args args;
     int queries;
 } stages[STAGES] = {
     {"Additive",
@@ -64,7 +64,7 @@ static heed_matrix additive(explaining *e, const heed_matrix *m) {
 }
 
 static void add_stage(explaining *e, int k, const heed_matrix *m) {
-    const heed_attend_args *a = &stages[k].args;
+    const heed_attention_layer_args *a = &stages[k].args;
     heed_matrix s = rows_of_matrix(m[S], 0, stages[k].queries), h = m[H];
     heed_matrix q = a->key ? product_of(e, s, transpose_of(e, m[W_Q])) : s;
     heed_matrix keys = a->key ? product_of(e, h, transpose_of(e, m[W_K])) : h;
@@ -74,14 +74,14 @@ static void add_stage(explaining *e, int k, const heed_matrix *m) {
                                                   : scores_of(e, q, keys);
     heed_matrix weights = softmax_of(e, scores), context = product_of(e, weights, values);
 
-    heed_attend l;
-    heed_attend_init(&l, library(e), "attend", *a);
+    heed_attention_layer l;
+    heed_attention_layer_init(&l, library(e), "attend", *a);
     if (failed(e)) return;
     heed_tensor *const parameters[] = {l.w.w, l.u.w, l.u.b, l.score.w, l.q.w, l.k.w, l.v.w};
     for (int i = W; i < GIVEN; i++) set_parameter(parameters[i - W], m[i], false);
     heed_tape_begin(e->tape, HEED_EVAL, 0);
-    heed_attention_kv kv = heed_attend_kv(&l, e->tape, input_of(e, h), NULL);
-    heed_tensor *y = heed_attend_apply(&l, e->tape, input_of(e, s), &kv, false).context;
+    heed_attention_kv kv = heed_attention_layer_kv(&l, e->tape, input_of(e, h), NULL);
+    heed_tensor *y = heed_attention_layer_apply(&l, e->tape, input_of(e, s), &kv, false).context;
 
     add_step(e, stages[k].title, stages[k].formula, stages[k].words);
     if (a->kind == HEED_ADDITIVE) {
@@ -101,10 +101,10 @@ static void add_stage(explaining *e, int k, const heed_matrix *m) {
     show(e, "", "weights", weights, queries, inputs)->picture = true;
     show(e, "", "context", context, queries, NULL);
     heed_matrix layer = result_of(e, y, context.rows, context.cols);
-    add_step(
-        e, NULL, NULL,
-        text_of(e, "heed_attend gives the same context, to %.1g:", largest_gap(layer, context)));
-    show(e, "", "context by heed_attend", layer, queries, NULL);
+    add_step(e, NULL, NULL,
+             text_of(e, "heed_attention_layer gives the same context, to %.1g:",
+                     largest_gap(layer, context)));
+    show(e, "", "context by heed_attention_layer", layer, queries, NULL);
 }
 
 void similarity_steps(explaining *e) {
@@ -119,7 +119,7 @@ void similarity_steps(explaining *e) {
     e->words = "Two queries, the rows of S, and the input vectors h_1 to h_3, the rows of H, all "
                "random: N_Q = 2, N_X = 3, D_X = 4, and the first queries have D_Q = 4 numbers. "
                "Four changes follow, one after the other; each is a setting of the library's layer "
-               "heed_attend.";
+               "heed_attention_layer.";
     e->commands = "explain similarity --seed 3\n"
                   "train rnn data/capitals.tsv -o runs/additive --attention additive\n"
                   "train rnn data/capitals.tsv -o runs/scaled --attention scaled";

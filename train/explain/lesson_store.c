@@ -21,23 +21,23 @@ static const double as_it_is[] = {1, 0, 0, 1};
 static const double the_key[] = {1, 0, 0, 1, 0, 0}, the_value[] = {0, 0, 1};
 
 /* The store as a head: queries are the arguments of get, K and V are columns of the entries. */
-static heed_lesson_args store(double beta) {
-    return (heed_lesson_args){.tokens = ASKED,
-                              .features = SIZE,
-                              .sources = ENTRIES,
-                              .memory = SIZE + 1,
-                              .key = SIZE,
-                              .value = 1,
-                              .x = queries,
-                              .z = entries,
-                              .w_q = as_it_is,
-                              .w_k = the_key,
-                              .w_v = the_value,
-                              .beta = beta};
+static heed_attention_trace_args store(double beta) {
+    return (heed_attention_trace_args){.tokens = ASKED,
+                                       .features = SIZE,
+                                       .sources = ENTRIES,
+                                       .memory = SIZE + 1,
+                                       .key = SIZE,
+                                       .value = 1,
+                                       .x = queries,
+                                       .z = entries,
+                                       .w_q = as_it_is,
+                                       .w_k = the_key,
+                                       .w_v = the_value,
+                                       .beta = beta};
 }
 
 bool store_head(explaining *e) {
-    heed_lesson_args a = store(4);
+    heed_attention_trace_args a = store(4);
     return worked_make(e, &a,
                        (worked){.example = "store",
                                 .title = "get: how ripe is a fruit of this colour?",
@@ -51,16 +51,16 @@ bool store_head(explaining *e) {
 
 /* get(orange) of a store like that of a: the shares of the entries, which may be NULL, and the
  * result. */
-static double get(explaining *e, const heed_lesson_args *a, double *shares) {
-    heed_lesson l;
+static double get(explaining *e, const heed_attention_trace_args *a, double *shares) {
+    heed_attention_trace l;
     double out = (double)NAN;
-    if (heed_lesson_make(e->c, a, &l)) {
+    if (heed_attention_trace_make(e->c, a, &l)) {
         if (shares)
-            memcpy(shares, l.part[HEED_LESSON_WEIGHTS].x + ORANGE * ENTRIES,
+            memcpy(shares, l.part[HEED_TRACE_WEIGHTS].x + ORANGE * ENTRIES,
                    ENTRIES * sizeof *shares);
-        out = l.part[HEED_LESSON_OUTPUT].x[ORANGE];
+        out = l.part[HEED_TRACE_OUTPUT].x[ORANGE];
     }
-    heed_lesson_free(&l);
+    heed_attention_trace_free(&l);
     return out;
 }
 
@@ -71,7 +71,7 @@ static void add_gets(explaining *e) {
     enum { GETS = sizeof betas / sizeof *betas };
     heed_matrix shares = matrix_new(e, GETS, ENTRIES), out = matrix_new(e, GETS, 1);
     for (int k = 0; k < GETS && !failed(e); k++) {
-        heed_lesson_args a = store(betas[k]);
+        heed_attention_trace_args a = store(betas[k]);
         a.hard = k == 0;
         out.x[k] = get(e, &a, shares.x + k * ENTRIES);
     }
@@ -103,7 +103,7 @@ static void add_changes(explaining *e) {
     unsigned char hide[ENTRIES] = {1, 1, 1};
     double z[sizeof entries / sizeof *entries];
     memcpy(z, entries, sizeof z);
-    heed_lesson_args a = store(e->w.lesson.args.beta);
+    heed_attention_trace_args a = store(e->w.lesson.args.beta);
     a.z = z, a.hide = hide;
     for (int i = 0; i < CHANGES && !failed(e); i++) {
         int key = changes[i].key;
@@ -124,7 +124,7 @@ static void add_changes(explaining *e) {
 }
 
 void store_steps(explaining *e) {
-    const heed_lesson *l = &e->w.lesson;
+    const heed_attention_trace *l = &e->w.lesson;
     const char *hides = memchr(l->hidden, 1, ENTRIES) ? ", with keys that are hidden" : "";
     e->title = "A store of keys and values, hard and soft";
     e->words =
@@ -143,8 +143,8 @@ void store_steps(explaining *e) {
         l->args.hard
             ? text_of(e, "The hard get of both queries%s:", hides)
             : text_of(e, "The soft get of both queries with beta = %.4g%s:", l->args.beta, hides));
-    show(e, "", "get", l->part[HEED_LESSON_WEIGHTS], asked, colours);
-    show(e, "", "result", l->part[HEED_LESSON_OUTPUT], asked, ripe);
+    show(e, "", "get", l->part[HEED_TRACE_WEIGHTS], asked, colours);
+    show(e, "", "result", l->part[HEED_TRACE_OUTPUT], asked, ripe);
     add_changes(e);
 }
 
@@ -156,7 +156,7 @@ void beta_steps(explaining *e) {
     heed_matrix shares = matrix_new(e, STOPS, ENTRIES), output = matrix_new(e, STOPS, 1);
     heed_matrix entropy = matrix_new(e, STOPS, 1), curve = matrix_new(e, 1 + ENTRIES, STOPS);
     const char *betas[STOPS];
-    heed_lesson_args a = store(1);
+    heed_attention_trace_args a = store(1);
     for (int k = 0; k < STOPS && !failed(e); k++) {
         double *p = shares.x + k * ENTRIES;
         a.beta = k ? pow(10, -2 + 5.0 * (k - 1) / (STOPS - 2)) : 0;

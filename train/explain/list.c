@@ -22,10 +22,10 @@ void *room(explaining *e, size_t count, size_t size) {
 bool failed(const explaining *e) { return heed_ctx_status(e->c) != HEED_OK; }
 
 void explaining_free(explaining *e) {
-    heed_lesson_free(&e->w.lesson);
-    heed_lesson_gradient_free(&e->back.g);
+    heed_attention_trace_free(&e->w.lesson);
+    heed_attention_trace_gradient_free(&e->back.g);
     heed_tape_free(e->tape);
-    heed_store_free(e->store);
+    heed_params_free(e->store);
     for (int i = 0; i < e->owned_count; i++) free(e->owned[i]);
     free(e->owned);
     free(e->list);
@@ -205,11 +205,11 @@ double entropy_of(const double *p, int n) {
 
 /* ---- the library ---- */
 
-heed_store *library(explaining *e) {
+heed_params *library(explaining *e) {
     heed_tape_free(e->tape);
-    heed_store_free(e->store);
+    heed_params_free(e->store);
     e->tape = heed_tape_new(e->c);
-    return e->store = heed_store_new(e->c);
+    return e->store = heed_params_new(e->c);
 }
 
 heed_tensor *input_of(explaining *e, heed_matrix m) {

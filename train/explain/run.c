@@ -89,7 +89,7 @@ static bool make_head(trained *t) {
     w->layer = t->path;
     w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
-    if (!heed_lesson_of_head(&t->s, &t->block, t->head, &w->lesson, &t->e->place.off) ||
+    if (!heed_attention_trace_of_head(&t->s, &t->block, t->head, &w->lesson, &t->e->place.off) ||
         !worked_label(t->e))
         return false;
     t->e->head = true;

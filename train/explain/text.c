@@ -198,8 +198,9 @@ const char *written_cell(explaining *e, const lesson_step *s) {
     const char *name = cell_name(e, y, row, col);
     double sum = 0, beta = e->w.lesson.args.beta, x;
     char text[32], shown[32], given[32];
-    int first = 0,
-        best = s->made == MADE_SOFTMAX ? heed_lesson_ties(&e->w.lesson, s->row, &first) : 1;
+    int first = 0, best = s->made == MADE_SOFTMAX
+                              ? heed_attention_trace_ties(&e->w.lesson, s->row, &first)
+                              : 1;
     if (!best) return text_of(e, "%s = 0: all its keys are hidden.", name);
     if (s->made == MADE_SOFTMAX && e->w.lesson.args.hard)
         return text_of(e, "%s = %s.", name,

@@ -12,7 +12,7 @@ enum { LABEL = 64 };
 /* Of the layers that attend to the source, sets out->layer to the one that --layer chooses, from 1,
  * and *chosen to the head. */
 static bool choose(const heed_run *r, const heed_config *flags, alignment *out, int *chosen) {
-    heed_attending a = {.heads = 1};
+    heed_attention_info a = {.heads = 1};
     int layers = 0;
     while (heed_cross_layer(r, layers, &a)) layers++;
     out->layer = chosen_layer(r->c, flags, layers, "");
@@ -74,7 +74,7 @@ bool alignment_of(translator *k, const heed_config *flags, alignment *out) {
     out->rows = s.target_count;
     out->cols = s.count;
     ok = ok && fill(&s, chosen, out);
-    heed_unprobe(k->run->tape);
+    heed_probe_clear(k->run->tape);
     heed_inspection_free(&s);
     return ok;
 }

@@ -230,30 +230,30 @@ bool are_few(const heed_model *m, const heed_data *d, const heed_config *f, char
 
 /* Entries with one outcome and the same first part of their names, shown as one row. */
 typedef struct {
-    const heed_start_entry *first;
+    const heed_transfer_entry *first;
     int count, low, high; /* of entries; of the numbers after the first part: -1: none */
     bool numbered;        /* all have one */
 } group;
 
 enum { NAME = 64, WHAT = 32, OUTCOME = 160 };
 
-static bool is_grouped(heed_start_how how) {
-    return how == HEED_START_TAKEN || how == HEED_START_NEW || how == HEED_START_UNUSED;
+static bool is_grouped(heed_transfer_how how) {
+    return how == HEED_TRANSFER_TAKEN || how == HEED_TRANSFER_NEW || how == HEED_TRANSFER_UNUSED;
 }
 
 static size_t part(const char *name) { return strcspn(name, "."); }
 
-static bool belongs(const group *g, const heed_start_entry *e) {
+static bool belongs(const group *g, const heed_transfer_entry *e) {
     size_t n = part(e->name);
     return is_grouped(e->how) && g->first->how == e->how && part(g->first->name) == n &&
            strncmp(g->first->name, e->name, n) == 0;
 }
 
 /* Groups the entries in order; returns the number of groups. */
-static int make_groups(const heed_start *s, group *groups) {
+static int make_groups(const heed_transfer *s, group *groups) {
     int count = 0;
     for (int i = 0; i < s->count; i++) {
-        const heed_start_entry *e = &s->entries[i];
+        const heed_transfer_entry *e = &s->entries[i];
         const char *rest = e->name + part(e->name);
         int number = *rest && isdigit((unsigned char)rest[1]) ? atoi(rest + 1) : -1, at = 0;
         while (at < count && !belongs(&groups[at], e)) at++;
@@ -269,7 +269,7 @@ static int make_groups(const heed_start *s, group *groups) {
 
 /* "decoder.0-3.*", and "48 tensors"; or the name of one entry and its shape. */
 static void describe(const group *g, char name[NAME], char what[WHAT]) {
-    const heed_start_entry *e = g->first;
+    const heed_transfer_entry *e = g->first;
     char number[32] = "";
     if (g->count == 1) {
         snprintf(name, NAME, "%s", e->name);
@@ -283,7 +283,7 @@ static void describe(const group *g, char name[NAME], char what[WHAT]) {
 }
 
 /* Rows that were matched: tokens, positions or classes. */
-static void describe_rows(const heed_start_entry *e, heed_row_kind rows, char outcome[OUTCOME]) {
+static void describe_rows(const heed_transfer_entry *e, heed_row_kind rows, char outcome[OUTCOME]) {
     int all = e->to->dims ? e->to->shape[0] : 1;
     const char *what =
         rows == HEED_ROWS_POSITIONS || rows == HEED_ROWS_GRID ? "positions" : "tokens";
@@ -295,7 +295,7 @@ static void describe_rows(const heed_start_entry *e, heed_row_kind rows, char ou
         snprintf(outcome, OUTCOME, "%d of its %d %s taken", all, e->from->shape[0], what);
 }
 
-static const char *why_unfit(const heed_start_entry *e, heed_row_kind to, heed_row_kind from) {
+static const char *why_unfit(const heed_transfer_entry *e, heed_row_kind to, heed_row_kind from) {
     static const char *const of[] = {
         [HEED_ROWS_UNITS] = "of units",
         [HEED_ROWS_TOKENS] = "of tokens",
@@ -311,22 +311,22 @@ static const char *why_unfit(const heed_start_entry *e, heed_row_kind to, heed_r
     return to == HEED_ROWS_TOKENS ? "of other tokens" : "of another shape";
 }
 
-static void describe_outcome(const heed_report *r, const heed_start_entry *e,
+static void describe_outcome(const heed_report *r, const heed_transfer_entry *e,
                              char outcome[OUTCOME]) {
-    static const char *const words[] = {[HEED_START_TAKEN] = "taken",
-                                        [HEED_START_NEW] = "new",
-                                        [HEED_START_UNUSED] = "only in the run, not used"};
-    const heed_entry *to = heed_store_find(r->store, e->name);
+    static const char *const words[] = {[HEED_TRANSFER_TAKEN] = "taken",
+                                        [HEED_TRANSFER_NEW] = "new",
+                                        [HEED_TRANSFER_UNUSED] = "only in the run, not used"};
+    const heed_param *to = heed_params_find(r->store, e->name);
     char shape[64];
-    if (e->how == HEED_START_MATCHED)
+    if (e->how == HEED_TRANSFER_MATCHED)
         describe_rows(e, to->rows, outcome);
-    else if (e->how == HEED_START_RESIZED)
+    else if (e->how == HEED_TRANSFER_RESIZED)
         snprintf(outcome, OUTCOME, "interpolated from %s",
                  heed_shape_text(e->from, shape, sizeof shape));
-    else if (e->how == HEED_START_UNFIT)
+    else if (e->how == HEED_TRANSFER_UNFIT)
         snprintf(outcome, OUTCOME, "new: the run's %s is %s",
                  heed_shape_text(e->from, shape, sizeof shape),
-                 why_unfit(e, to->rows, heed_store_find(r->start->run->store, e->name)->rows));
+                 why_unfit(e, to->rows, heed_params_find(r->start->run->store, e->name)->rows));
     else
         snprintf(outcome, OUTCOME, "%s", words[e->how]);
 }
@@ -358,7 +358,7 @@ static void print_groups(const heed_report *r, const group *groups, int count) {
         if ((int)strlen(what) > width[1]) width[1] = (int)strlen(what);
     }
     for (int i = 0; i < count; i++) {
-        if (groups[i].first->how == HEED_START_UNFIT && ++unfit > UNFIT) continue;
+        if (groups[i].first->how == HEED_TRANSFER_UNFIT && ++unfit > UNFIT) continue;
         describe(&groups[i], name, what);
         describe_outcome(r, groups[i].first, outcome);
         banner_row("", "%-*s  %-*s  %s", width[0], name, width[1], what, outcome);
@@ -369,7 +369,7 @@ static void print_groups(const heed_report *r, const group *groups, int count) {
 
 /* What was taken from the run that the training starts from. */
 static void banner_start(const progress *g, const heed_report *r) {
-    const heed_start *s = r->start;
+    const heed_transfer *s = r->start;
     char step[48] = "", n[32];
     if (!s) return;
     group *groups = calloc((size_t)s->count, sizeof *groups);
@@ -383,14 +383,14 @@ static void banner_start(const progress *g, const heed_report *r) {
 }
 
 /* The same as an object with a number for each outcome. */
-static json_t *start_json(const heed_start *s) {
+static json_t *start_json(const heed_transfer *s) {
     static const char *const words[] = {
-        [HEED_START_TAKEN] = "taken",     [HEED_START_MATCHED] = "matched",
-        [HEED_START_RESIZED] = "resized", [HEED_START_NEW] = "new",
-        [HEED_START_UNFIT] = "unfit",     [HEED_START_UNUSED] = "unused",
+        [HEED_TRANSFER_TAKEN] = "taken",     [HEED_TRANSFER_MATCHED] = "matched",
+        [HEED_TRANSFER_RESIZED] = "resized", [HEED_TRANSFER_NEW] = "new",
+        [HEED_TRANSFER_UNFIT] = "unfit",     [HEED_TRANSFER_UNUSED] = "unused",
     };
     json_t *o = json_pack("{s:o}", "run", json_text(s->run->dir));
-    for (int how = 0; how <= HEED_START_UNUSED; how++) {
+    for (int how = 0; how <= HEED_TRANSFER_UNUSED; how++) {
         int count = 0;
         for (int i = 0; i < s->count; i++) count += (int)s->entries[i].how == how;
         json_object_set_new(o, words[how], json_integer(count));
@@ -402,12 +402,12 @@ static json_t *start_json(const heed_start *s) {
 
 /* The number of adapters, and the share of their numbers in the other parameters of the same part
  * of the model, as encoder or decoder. */
-static void banner_adapters(const progress *g, const heed_store *s) {
+static void banner_adapters(const progress *g, const heed_params *s) {
     size_t adapters = 0, numbers = 0, blocks = 0, trained = 0;
     const char *block = NULL;
     char n1[32], n2[32], n3[32];
-    for (int i = heed_store_count(s); i-- > 0;) { /* adapters are the last */
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = heed_params_count(s); i-- > 0;) { /* adapters are the last */
+        const heed_param *e = heed_params_at(s, i);
         if (e->adapter) block = e->name;
         size_t part = block ? strcspn(block, ".") + 1 : 0, size = e->tensor->size;
         adapters += e->adapter;
@@ -422,14 +422,14 @@ static void banner_adapters(const progress *g, const heed_store *s) {
                    (int)adapters / 2, (int)heed_config_int(g->f, "lora"),
                    heed_format_count(n1, numbers), 100 * (double)numbers / (double)blocks,
                    (int)strcspn(block, "."), block, heed_format_count(n2, trained),
-                   heed_format_count(n3, heed_store_params(s)));
+                   heed_format_count(n3, heed_params_numel(s)));
 }
 
-static void banner_decay(const progress *g, const heed_store *s) {
+static void banner_decay(const progress *g, const heed_params *s) {
     char n[32];
     int decays = 0, trained = 0, frozen = 0, thaw = 0;
-    for (int i = 0; i < heed_store_count(s); i++) {
-        const heed_entry *e = heed_store_at(s, i);
+    for (int i = 0; i < heed_params_count(s); i++) {
+        const heed_param *e = heed_params_at(s, i);
         trained += e->trained;
         decays += e->trained && e->decay;
         frozen += !e->trained && !e->state && !e->thaw;
@@ -454,7 +454,7 @@ static void banner_data(const progress *g) {
 }
 
 static void banner(progress *g, const heed_report *r) {
-    const heed_ctx *c = heed_store_ctx(r->store);
+    const heed_ctx *c = heed_params_ctx(r->store);
     char n1[32], n2[32];
     wipe(g);
     const char *name = g->p->model->name;

@@ -194,9 +194,9 @@ static bool open_captions(heed_captions *k, const heed_images_args *a) {
 }
 
 static bool are_captions(heed_ctx *c, const heed_pairs *pairs) {
-    return (pairs->a.kind == HEED_CAPTIONS && pairs->encoded) ||
+    return (pairs->a.kind == HEED_TARGET_CAPTIONS && pairs->encoded) ||
            heed_fail(c, HEED_USAGE, "expected lines of %s that are tokens already",
-                     heed__pairs_form(HEED_CAPTIONS));
+                     heed__pairs_form(HEED_TARGET_CAPTIONS));
 }
 
 heed_captions *heed_captions_open(heed_ctx *c, heed_pairs *pairs, const heed_images_args *a) {

@@ -9,19 +9,19 @@
 #include <stdio.h>
 
 static const heed_option options[] = {
-    {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
+    {"tokenizer", HEED_OPTION_STRING, "word", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the captions; or the path of a run, "
      "a " HEED__TOKENIZER_FILES,
      "Captions"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
+    {"lower", HEED_OPTION_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the captions",
      "Captions"},
     HEED__COLUMNS("IMAGE,CAPTION, with SPLIT for a column of train, val and test", "Captions"),
-    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Captions"},
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "a separate file for validation", "Captions"},
     HEED__VAL_COLUMNS("Captions"),
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
+    {"val-split", HEED_OPTION_REAL, "0.1", 0, 0.9, NULL,
      "share of the captions kept for validation, with all others of their pictures", "Captions"},
     HEED__PICTURE_OPTIONS,
-    {"flip", HEED_REAL, "0", 0, 1, NULL,
+    {"flip", HEED_OPTION_REAL, "0", 0, 1, NULL,
      "probability of left and right exchanged; refused where captions name a side, as left or "
      "right",
      HEED__AUGMENTATION},
@@ -54,7 +54,7 @@ static heed_pairs *open_pairs(heed_ctx *c, const char *data, const heed_pairs_ar
 static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
-    heed_pairs_args args = {.kind = HEED_CAPTIONS,
+    heed_pairs_args args = {.kind = HEED_TARGET_CAPTIONS,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
                             .block = (int)heed_config_int(f, "block"),

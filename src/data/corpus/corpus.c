@@ -12,7 +12,7 @@ static void corpus_free(heed__owned *object) {
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
-void heed_corpus_free(heed_corpus *k) {
+void heed_corpus_close(heed_corpus *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
@@ -75,7 +75,7 @@ heed_corpus *heed__corpus_open(heed_ctx *c, const char *path, const heed_tokeniz
     good = good && (!a.census || heed__corpus_census(k, path, watch));
     k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
     if (good) return k;
-    heed_corpus_free(k);
+    heed_corpus_close(k);
     return NULL;
 }
 

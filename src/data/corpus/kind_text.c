@@ -6,21 +6,23 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
+    {"tokenizer", HEED_OPTION_STRING, "char", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the text; or the path of a run, "
      "a " HEED__TOKENIZER_FILES,
      "Text"},
-    {"vocab", HEED_INT, "0", 0, 1 << 24, NULL,
+    {"vocab", HEED_OPTION_INT, "0", 0, 1 << 24, NULL,
      "tokens in the vocabulary, at most; 0: no limit for char and word, 8192 for wordpiece and bpe",
      "Text"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Text"},
-    {"packing", HEED_TEXT, "blocks", 0, 0, "blocks|lines",
+    {"lower", HEED_OPTION_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text",
+     "Text"},
+    {"packing", HEED_OPTION_STRING, "blocks", 0, 0, "blocks|lines",
      "a row is a window of the whole text, or one line", "Text"},
-    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Text"},
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation", "Text"},
-    {"split", HEED_TEXT, "random", 0, 0, "random|tail",
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "a separate file for validation", "Text"},
+    {"val-split", HEED_OPTION_REAL, "0.1", 0, 0.9, NULL, "share of the text kept for validation",
+     "Text"},
+    {"split", HEED_OPTION_STRING, "random", 0, 0, "random|tail",
      "validation is a random choice among 100 pieces, or the end of the file", "Text"},
-    {"token-cache", HEED_BOOL, "true", 0, 0, NULL,
+    {"token-cache", HEED_OPTION_BOOL, "true", 0, 0, NULL,
      "keep the tokens of a text of 32 MB or more in the run, 4 bytes each, for resume and eval; "
      "not those of char and byte, which are read as fast without it",
      "Text"},
@@ -123,7 +125,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     return find_tokenizer(d, f, a, &watch) && open_corpus(d, f, a, &watch);
 }
 
-static void close_data(heed_data *d) { heed_corpus_free(d->batches); }
+static void close_data(heed_data *d) { heed_corpus_close(d->batches); }
 
 /* ---- what a text holds ---- */
 

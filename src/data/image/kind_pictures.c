@@ -9,15 +9,15 @@
 #include <string.h>
 
 static const heed_option options[] = {
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL,
+    {"val-split", HEED_OPTION_REAL, "0.1", 0, 0.9, NULL,
      "share of the training part kept for validation, where the data has no such part",
      HEED__PICTURES},
-    {"balance", HEED_BOOL, "false", 0, 0, NULL,
+    {"balance", HEED_OPTION_BOOL, "false", 0, 0, NULL,
      "of classifiers: weigh classes in the training loss by the inverse of their frequency",
      HEED__PICTURES},
     HEED__COLUMNS("IMAGE,LABEL, with SPLIT for a column of train, val and test", HEED__PICTURES),
     HEED__PICTURE_OPTIONS,
-    {"flip", HEED_REAL, "-1", -1, 1, NULL,
+    {"flip", HEED_OPTION_REAL, "-1", -1, 1, NULL,
      "probability of left and right exchanged; -1: 0.5, but 0 where a class is a character or a "
      "number or names a side, where mirrored pictures look like those of another class, or where "
      "there are no classes",

@@ -7,32 +7,34 @@
 #include <string.h>
 
 static const heed_option translation_options[] = {
-    {"tokenizer", HEED_TEXT, "char", 0, 0, NULL,
+    {"tokenizer", HEED_OPTION_STRING, "char", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the pairs; or the path of a run, "
      "a " HEED__TOKENIZER_FILES,
      "Pairs"},
-    {"source-tokenizer", HEED_TEXT, "", 0, 0, NULL,
+    {"source-tokenizer", HEED_OPTION_STRING, "", 0, 0, NULL,
      "another one for the source, if `share-vocab` is off; none: of the same kind", "Pairs"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Pairs"},
+    {"lower", HEED_OPTION_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text",
+     "Pairs"},
     HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Pairs"),
-    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "a separate file for validation", "Pairs"},
     HEED__VAL_COLUMNS("Pairs"),
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
+    {"val-split", HEED_OPTION_REAL, "0.1", 0, 0.9, NULL, "share of the pairs kept for validation",
      "Pairs"},
     {0}};
 
 static const heed_option label_options[] = {
-    {"tokenizer", HEED_TEXT, "word", 0, 0, NULL,
+    {"tokenizer", HEED_OPTION_STRING, "word", 0, 0, NULL,
      "char, byte, word, wordpiece or bpe, trained on the texts; or the path of a run, "
      "a " HEED__TOKENIZER_FILES,
      "Texts"},
-    {"lower", HEED_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text", "Texts"},
-    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
-    {"val", HEED_TEXT, "", 0, 0, NULL, "a separate file for validation", "Texts"},
-    HEED__VAL_COLUMNS("Texts"),
-    {"val-split", HEED_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+    {"lower", HEED_OPTION_BOOL, "false", 0, 0, NULL, "word and wordpiece: lower-case the text",
      "Texts"},
-    {"truncate", HEED_TEXT, "head", 0, 0, "head|tail|head+tail",
+    HEED__COLUMNS("SOURCE,TARGET or TEXT,LABEL", "Texts"),
+    {"val", HEED_OPTION_STRING, "", 0, 0, NULL, "a separate file for validation", "Texts"},
+    HEED__VAL_COLUMNS("Texts"),
+    {"val-split", HEED_OPTION_REAL, "0.1", 0, 0.9, NULL, "share of the texts kept for validation",
+     "Texts"},
+    {"truncate", HEED_OPTION_STRING, "head", 0, 0, "head|tail|head+tail",
      "what a text longer than the block keeps: its head, its tail, or half a block of each",
      "Texts"},
     HEED__BALANCE("Texts"),
@@ -145,9 +147,9 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
     bool translates = !d->kind->label;
-    heed_pairs_args args = {.kind = translates                      ? HEED_TRANSLATION
-                                    : d->kind == &heed_texts_tagged ? HEED_TAGS
-                                                                    : HEED_CLASSES,
+    heed_pairs_args args = {.kind = translates                      ? HEED_TARGET_TEXT
+                                    : d->kind == &heed_texts_tagged ? HEED_TARGET_TAGS
+                                                                    : HEED_TARGET_CLASSES,
                             .val_split = d->all ? 0 : split,
                             .val_path = *val && !d->all ? val : NULL,
                             .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),

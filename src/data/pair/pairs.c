@@ -28,7 +28,7 @@ void heed_pairs_close(heed_pairs *k) {
 
 /* ---- lines ---- */
 
-const char *heed__pairs_form(heed_pair_kind kind) { return heed__pair_schemas[kind].form; }
+const char *heed__pairs_form(heed_target_kind kind) { return heed__pair_schemas[kind].form; }
 
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found) {
     return heed_reject(
@@ -37,7 +37,7 @@ bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *fo
 }
 
 static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
-    if (l->k->a.kind != HEED_TAGS) return true;
+    if (l->k->a.kind != HEED_TARGET_TAGS) return true;
     size_t words = 0, labels = 0;
     heed__cut source = text[HEED__SOURCE], target = text[HEED__TARGET], word;
     while (heed__next_word(&source, &word)) words++;
@@ -85,7 +85,7 @@ bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
     k->info.val_rows += p.part == HEED_VAL_PART;
     k->info.test_rows += p.part == HEED_TEST_PART;
     if (p.part == HEED_TEST_PART && !k->a.test) return true;
-    if (k->a.kind == HEED_CAPTIONS)
+    if (k->a.kind == HEED_TARGET_CAPTIONS)
         p.text[HEED__SOURCE] = heed__without_number(p.text[HEED__SOURCE]);
     if (!heed__pairs_decoded(k) && !compose(k, &p.text[HEED__TARGET])) return false;
     if (!text_fits(l, p.text) || !heed__pairs_add_labels(l, p.text[HEED__TARGET]) ||
@@ -158,7 +158,8 @@ static bool read_lines(heed_pairs *k, const char *path, int number, char *text, 
                               .prefix = number ? "val-" : "",
                               .path = path}};
     bool json = heed__ends_in(path, ".jsonl") || heed__ends_in(path, ".json");
-    bool conll = false, ok = json || a->kind != HEED_TAGS || heed__pairs_conll(&l, text, n, &conll);
+    bool conll = false,
+         ok = json || a->kind != HEED_TARGET_TAGS || heed__pairs_conll(&l, text, n, &conll);
     if (ok && !conll) ok = json ? read_objects(&l, text, n) : read_table(&l, text, n);
     if (ok && l.empty && k->count > before)
         heed_message(k->c, HEED_WARN, "%zu row%s without %s or %s %s left out: %s:%zu%s", l.empty,
@@ -178,7 +179,7 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
     bool others = k->info.header, ended = n && text[n - 1] == '\n';
     k->info.header = false;
     if (!read_lines(k, path, number, text, n)) return false;
-    if (k->a.kind == HEED_CAPTIONS && !ended)
+    if (k->a.kind == HEED_TARGET_CAPTIONS && !ended)
         heed_message(k->c, HEED_WARN,
                      "the last line has no end: %s: the file may have been cut off", path);
     if (k->count == before && k->info.header && !k->info.test_rows)
@@ -198,9 +199,9 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 /* ---- opening ---- */
 
 static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
-    if ((int)a->kind < HEED_TRANSLATION || a->kind > HEED_CAPTIONS)
+    if ((int)a->kind < HEED_TARGET_TEXT || a->kind > HEED_TARGET_CAPTIONS)
         return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
-    bool chosen = !a->block && (a->kind == HEED_CLASSES || a->kind == HEED_TAGS);
+    bool chosen = !a->block && (a->kind == HEED_TARGET_CLASSES || a->kind == HEED_TARGET_TAGS);
     return (chosen || heed__in_range(c, "block is", a->block, 2, HEED__MOST_BLOCK)) &&
            heed__is_share(c, a->val_split);
 }
@@ -211,7 +212,7 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     if (!k) return NULL;
     k->c = k->labels.c = c;
     k->a = *a;
-    k->info.per_word = a->kind == HEED_TAGS;
+    k->info.per_word = a->kind == HEED_TARGET_TAGS;
     heed__own(c, &k->owned, pairs_free);
     bool ok = heed__pairs_labels(k) && read_file(k, path, 0);
     k->own = k->count;

@@ -76,10 +76,10 @@ bool heed__pairs_conll(heed__line *l, char *text, size_t n, bool *is);
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */
 static inline bool heed__pairs_decoded(const heed_pairs *k) {
-    return k->a.kind == HEED_TRANSLATION || k->a.kind == HEED_CAPTIONS;
+    return k->a.kind == HEED_TARGET_TEXT || k->a.kind == HEED_TARGET_CAPTIONS;
 }
 /* "source TAB target": the form of a line of that kind. */
-const char *heed__pairs_form(heed_pair_kind kind);
+const char *heed__pairs_form(heed_target_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */

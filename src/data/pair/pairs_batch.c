@@ -95,8 +95,8 @@ static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t ro
 /* ---- memory ---- */
 
 static size_t most_of(const heed_pairs *k, int side) {
-    int longest =
-        side == HEED__SOURCE || k->a.kind == HEED_TAGS ? k->info.longest : k->info.target_longest;
+    int longest = side == HEED__SOURCE || k->a.kind == HEED_TARGET_TAGS ? k->info.longest
+                                                                        : k->info.target_longest;
     return (size_t)(longest < 1 ? 1 : longest < k->a.block ? longest : k->a.block);
 }
 
@@ -115,7 +115,7 @@ static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     if (!k->encoded)
         return heed_fail(k->c, HEED_USAGE,
                          "pairs are not encoded: expected heed_pairs_encode before");
-    if (k->a.kind == HEED_CAPTIONS)
+    if (k->a.kind == HEED_TARGET_CAPTIONS)
         return heed_fail(k->c, HEED_USAGE, "pairs are captions: expected heed_caption_batch");
     size_t longest = most_of(k, HEED__SOURCE);
     if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
@@ -163,7 +163,7 @@ static void put_pair(heed_pairs *k, const heed__pair *p, size_t row, int labels,
     size_t at = row * (size_t)out->src_len;
     put_row(source, p->count[HEED__SOURCE], k->source->special.pad, k->src + at, k->src_pad + at,
             out->src_len);
-    if (k->a.kind == HEED_TRANSLATION)
+    if (k->a.kind == HEED_TARGET_TEXT)
         put_target(k, p, row, out);
     else
         put_labels(k, p, row, labels, out);
@@ -178,7 +178,7 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
         if (p->count[HEED__SOURCE] > out->src_len) out->src_len = p->count[HEED__SOURCE];
         if (p->count[HEED__TARGET] > labels) labels = p->count[HEED__TARGET];
     }
-    bool translates = k->a.kind == HEED_TRANSLATION;
+    bool translates = k->a.kind == HEED_TARGET_TEXT;
     out->len = translates ? labels : 0;
     for (size_t row = 0; row < (size_t)out->rows; row++)
         put_pair(k, row_of(k, at, row), row, labels, out);

@@ -88,7 +88,7 @@ static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
 }
 
 static bool encode_source(heed_pairs *k, heed__pair *p, filler *f) {
-    return k->a.kind == HEED_CAPTIONS || encode_text(k, p, HEED__SOURCE, k->source, f);
+    return k->a.kind == HEED_TARGET_CAPTIONS || encode_text(k, p, HEED__SOURCE, k->source, f);
 }
 
 static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
@@ -138,7 +138,7 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
 static size_t count_units(const heed_pairs *k, const heed__pair *p, int at, int end) {
     const int32_t *label = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     size_t count = 0;
-    if (k->a.kind != HEED_TAGS) return (size_t)(end - at);
+    if (k->a.kind != HEED_TARGET_TAGS) return (size_t)(end - at);
     for (; at < end; at++) count += label[at] != HEED__NO_LABEL;
     return count;
 }
@@ -154,7 +154,7 @@ static void count_cut(heed_pairs *k, const heed__pair *p, int front, int dropped
 
 /* Removes from each text what the block does not hold; the tokens of the next ones move up. */
 static void cut_texts(heed_pairs *k) {
-    int sides = k->a.kind == HEED_TAGS ? 2 : 1; /* tags are parallel to the tokens */
+    int sides = k->a.kind == HEED_TARGET_TAGS ? 2 : 1; /* tags are parallel to the tokens */
     size_t to = 0;
     for (size_t i = 0; i < k->count; i++) {
         heed__pair *p = &k->pairs[i];
@@ -232,7 +232,7 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     if (heed__pairs_decoded(k) != (target != NULL))
         return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the target",
                          heed__pairs_form(k->a.kind), heed__pairs_decoded(k) ? "a" : "no");
-    if ((k->a.kind == HEED_CAPTIONS) != (source == NULL))
+    if ((k->a.kind == HEED_TARGET_CAPTIONS) != (source == NULL))
         return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the source",
                          heed__pairs_form(k->a.kind), source ? "no" : "a");
     if (k->encoded) return heed_fail(k->c, HEED_USAGE, "pairs are tokens already");
@@ -244,9 +244,9 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     for (size_t i = 0; i < k->count; i++) {
         heed__pair *p = &k->pairs[i];
         filler f[HEED__SIDES] = {{.k = k}, {.k = k}};
-        bool ok = k->a.kind == HEED_TAGS ? encode_tags(k, p, &f[HEED__SOURCE])
-                                         : encode_source(k, p, &f[HEED__SOURCE]) &&
-                                               encode_target(k, p, &f[HEED__TARGET]);
+        bool ok = k->a.kind == HEED_TARGET_TAGS ? encode_tags(k, p, &f[HEED__SOURCE])
+                                                : encode_source(k, p, &f[HEED__SOURCE]) &&
+                                                      encode_target(k, p, &f[HEED__TARGET]);
         if (!ok) return false;
         k->info.special_lines +=
             finds_special(source, p, HEED__SOURCE) || finds_special(target, p, HEED__TARGET);

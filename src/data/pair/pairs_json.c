@@ -84,7 +84,7 @@ static bool put_values(heed__line *l, const json_t *object, const heed__cut *key
         const char *key = keys[l->table.column[side]].s;
         const json_t *value = json_object_get(object, key);
         text[side].s = to;
-        if (l->k->a.kind == HEED_TAGS && !items_are_words(l, key, value)) return false;
+        if (l->k->a.kind == HEED_TARGET_TAGS && !items_are_words(l, key, value)) return false;
         if (!put_value(value, &to))
             return heed_fail(l->k->c, HEED_DATA,
                              "line is wrong: %s:%zu: expected an object with text under \"%s\", "

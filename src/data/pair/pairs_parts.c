@@ -19,7 +19,7 @@ static bool add_label(const heed__line *l, heed__cut label) {
 bool heed__pairs_add_labels(const heed__line *l, heed__cut target) {
     heed__cut word;
     if (heed__pairs_decoded(l->k)) return true;
-    if (l->k->a.kind == HEED_CLASSES) return add_label(l, target);
+    if (l->k->a.kind == HEED_TARGET_CLASSES) return add_label(l, target);
     while (heed__next_word(&target, &word))
         if (!add_label(l, word)) return false;
     return true;

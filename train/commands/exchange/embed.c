@@ -12,8 +12,8 @@ static const heed_option options[] = {
 
 typedef struct {
     heed_run *r;
-    bool json, keep;  /* printed as JSON; kept for a file */
-    heed_store *rows; /* with `keep`: the vectors, in its entries */
+    bool json, keep;   /* printed as JSON; kept for a file */
+    heed_params *rows; /* with `keep`: the vectors, in its entries */
     int width;
 } vectors;
 
@@ -30,8 +30,8 @@ static bool embed_one(program *p, void *user, const char *text, size_t n) {
     if (!y) return false;
     v->width = (int)y->size;
     if (v->keep) {
-        snprintf(name, sizeof name, "%d", heed_store_count(v->rows));
-        heed_tensor *row = heed_state_new(v->rows, name, "zero", 1, &v->width);
+        snprintf(name, sizeof name, "%d", heed_params_count(v->rows));
+        heed_tensor *row = heed_buffer_new(v->rows, name, "zero", 1, &v->width);
         if (row) memcpy(row->x, y->x, y->size * sizeof *y->x);
         return row != NULL;
     }
@@ -44,12 +44,12 @@ static bool embed_one(program *p, void *user, const char *text, size_t n) {
 }
 
 static bool save(program *p, const vectors *v, const char *path) {
-    int count = heed_store_count(v->rows), shape[] = {count, v->width};
+    int count = heed_params_count(v->rows), shape[] = {count, v->width};
     if (!count) return false;
     heed_tape_begin(v->r->tape, HEED_EVAL, 0);
     heed_tensor *all = heed_input(v->r->tape, NULL, 2, shape);
     for (int i = 0; all && i < count; i++)
-        memcpy(all->x + (size_t)i * (size_t)v->width, heed_store_at(v->rows, i)->tensor->x,
+        memcpy(all->x + (size_t)i * (size_t)v->width, heed_params_at(v->rows, i)->tensor->x,
                (size_t)v->width * sizeof *all->x);
     if (!all || !heed_npy_save(p->c, path, all)) return false;
     print_fact(0, "", "%s: %d vector%s of %d numbers", path, count, count == 1 ? "" : "s",
@@ -62,7 +62,7 @@ static void embed(program *p) {
     heed_run *r = open_run(p, p->argv[0]);
     if (!r) return;
     vectors v = {.r = r, .json = flag_on(p, "json"), .keep = *path != 0};
-    v.rows = heed_store_new(p->c);
+    v.rows = heed_params_new(p->c);
     if (v.json && v.keep)
         heed_fail(p->c, HEED_USAGE, "two outputs: --json and --npy: expected one of them");
     else

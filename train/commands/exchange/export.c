@@ -34,7 +34,7 @@ static bool check(program *p) {
 
 static void conclude(program *p, const heed_run *r, const char *path, const char *format) {
     char n[32];
-    size_t count = heed_store_params(r->store);
+    size_t count = heed_params_numel(r->store);
     if (flag_on(p, "json"))
         print_json(p, json_pack("{s:s, s:s, s:s, s:I}", "path", path, "format", format, "model",
                                 r->model->name, "parameters", (json_int_t)count));

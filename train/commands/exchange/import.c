@@ -11,7 +11,7 @@ static const heed_option options[] = {
 
 static void conclude(program *p, const heed_run *r, const char *out) {
     char n[32];
-    size_t count = heed_store_params(r->store);
+    size_t count = heed_params_numel(r->store);
     if (flag_on(p, "json"))
         print_json(p,
                    json_pack("{s:o, s:s, s:I, s:b}", "run", json_text(out), "task", r->model->name,
@@ -38,8 +38,9 @@ static void import(program *p) {
                   dir, use_of(m), dir);
         return;
     }
-    heed_run *r =
-        heed_run_vacant(p->c, out, flag_on(p, "force")) ? heed_import(p->c, dir, p->models) : NULL;
+    heed_run *r = heed_run_path_is_free(p->c, out, flag_on(p, "force"))
+                      ? heed_import(p->c, dir, p->models)
+                      : NULL;
     if (r && heed_run_save(r, out, flag_on(p, "force"))) conclude(p, r, out);
     heed_run_close(r);
 }

@@ -93,7 +93,7 @@ static void print_values(const heed_option *o, const heed_model *m) {
         print_word(s, n, o->help);
         s += n;
     }
-    if (o->kind == HEED_TEXT && !o->choices) print_files();
+    if (o->kind == HEED_OPTION_STRING && !o->choices) print_files();
 }
 
 /* The setting "layers" of "--layers" among those of the command and the task. */
@@ -110,7 +110,8 @@ static void print_settings(const program *p, const heed_config *f) {
     char flag[80];
     for (int i = 0; i < heed_config_count(f); i++) {
         const heed_option *o = heed_config_at(f, i, NULL);
-        bool on = o->kind == HEED_BOOL && strcmp(heed_config_default(f, o->name), "true") == 0;
+        bool on =
+            o->kind == HEED_OPTION_BOOL && strcmp(heed_config_default(f, o->name), "true") == 0;
         heed_text help = {.c = NULL};
         if (is_internal(o)) continue;
         snprintf(flag, sizeof flag, "--%s%s", on ? "no-" : "", o->name);

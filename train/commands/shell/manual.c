@@ -164,10 +164,12 @@ static void add_defaults(const program *p, heed_text *out, const entry *e) {
 }
 
 static void add_entry(const program *p, heed_text *out, const entry *e) {
-    static const char *const values[] = {
-        [HEED_BOOL] = "", [HEED_INT] = "N", [HEED_REAL] = "X", [HEED_TEXT] = "TEXT"};
+    static const char *const values[] = {[HEED_OPTION_BOOL] = "",
+                                         [HEED_OPTION_INT] = "N",
+                                         [HEED_OPTION_REAL] = "X",
+                                         [HEED_OPTION_STRING] = "TEXT"};
     const heed_option *o = e->o;
-    bool is_bool = o->kind == HEED_BOOL, chosen = o->choices != NULL;
+    bool is_bool = o->kind == HEED_OPTION_BOOL, chosen = o->choices != NULL;
     heed_text help = {.c = NULL};
     heed_text_add(out, ".TP\n\\fB\\-\\-%s", is_bool ? "[no\\-]" : "");
     add_plain(out, o->name);

@@ -1,5 +1,5 @@
-/* store.c -- the store: named entries in order, naming scopes, patterns. */
-#include "core/store.h"
+/* params.c -- parameters: named entries in order, naming scopes, patterns. */
+#include "core/params.h"
 #include "core/tape.h"
 
 #include <locale.h>
@@ -8,21 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-struct heed_store {
+struct heed_params {
     heed__owned owned;
     heed_ctx *c;
-    heed_entry **entries;
+    heed_param **entries;
     size_t capacity, count;
     char **names; /* names of scopes, freed with the store */
     size_t name_capacity, name_count;
     const char **scopes; /* open scopes, outermost first; each is a full prefix */
-    size_t scope_capacity, depth, unopened; /* unopened: scopes that failed, until heed_unscope */
+    size_t scope_capacity, depth, unopened; /* unopened: scopes that failed, until heed_scope_pop */
     heed__store_ref *refs;
     bool expecting; /* values of a run or a file: heed__store_expect */
-    const heed_store *from;
+    const heed_params *from;
 };
 
-static void free_entry(heed_entry *e) {
+static void free_entry(heed_param *e) {
     if (e->tensor) {
         heed__free(heed__of(e->tensor)->undrawn);
         heed__free(e->tensor->x);
@@ -35,7 +35,7 @@ static void free_entry(heed_entry *e) {
 }
 
 static void destroy(heed__owned *object) {
-    heed_store *s = (heed_store *)object;
+    heed_params *s = (heed_params *)object;
     for (heed__store_ref *r = s->refs; r; r = r->next) r->store = NULL;
     for (size_t i = 0; i < s->count; i++) free_entry(s->entries[i]);
     for (size_t i = 0; i < s->name_count; i++) heed__free(s->names[i]);
@@ -45,22 +45,22 @@ static void destroy(heed__owned *object) {
     heed__free(s);
 }
 
-heed_store *heed_store_new(heed_ctx *c) {
+heed_params *heed_params_new(heed_ctx *c) {
     if (heed__stopped(c)) return NULL;
-    heed_store *s = heed__alloc(c, sizeof *s);
+    heed_params *s = heed__alloc(c, sizeof *s);
     if (!s) return NULL;
     s->c = c;
     heed__own(c, &s->owned, destroy);
     return s;
 }
 
-void heed_store_free(heed_store *s) {
+void heed_params_free(heed_params *s) {
     if (!s) return;
     heed__disown(s->c, &s->owned);
     destroy(&s->owned);
 }
 
-void heed__store_refer(heed__store_ref *r, heed_store *s) {
+void heed__store_refer(heed__store_ref *r, heed_params *s) {
     *r = (heed__store_ref){.store = s, .next = s->refs};
     s->refs = r;
 }
@@ -72,7 +72,7 @@ void heed__store_release(heed__store_ref *r) {
     r->store = NULL;
 }
 
-heed_ctx *heed_store_ctx(const heed_store *s) { return s ? s->c : NULL; }
+heed_ctx *heed_params_ctx(const heed_params *s) { return s ? s->c : NULL; }
 
 /* "prefix.name", or the non-empty one of the two; NULL when out of memory. */
 static char *join(heed_ctx *c, const char *prefix, const char *name) {
@@ -82,11 +82,11 @@ static char *join(heed_ctx *c, const char *prefix, const char *name) {
     return full;
 }
 
-static const char *prefix_of(const heed_store *s) {
+static const char *prefix_of(const heed_params *s) {
     return s->depth ? s->scopes[s->depth - 1] : "";
 }
 
-const char *heed_scope(heed_store *s, const char *format, ...) {
+const char *heed_scope_push(heed_params *s, const char *format, ...) {
     if (!s) return NULL;
     s->unopened++;
     if (heed__stopped(s->c)) return NULL;
@@ -112,7 +112,7 @@ const char *heed_scope(heed_store *s, const char *format, ...) {
     return full;
 }
 
-void heed_unscope(heed_store *s) {
+void heed_scope_pop(heed_params *s) {
     if (s && s->unopened)
         s->unopened--;
     else if (s && s->depth)
@@ -188,7 +188,7 @@ static bool init_values(heed_ctx *c, heed_tensor *t, const char *init) {
 
 /* ---- values that are not drawn ---- */
 
-void heed__store_expect(heed_store *s, bool on, const heed_store *from) {
+void heed__store_expect(heed_params *s, bool on, const heed_params *from) {
     s->expecting = on;
     s->from = from;
 }
@@ -200,31 +200,31 @@ static bool is_random(const char *init) {
     return false;
 }
 
-static bool is_expected(const heed_store *s, const heed_tensor *t, const char *init) {
+static bool is_expected(const heed_params *s, const heed_tensor *t, const char *init) {
     if (!s->expecting || !is_random(init)) return false;
-    const heed_entry *e = s->from ? heed_store_find(s->from, t->name) : NULL;
+    const heed_param *e = s->from ? heed_params_find(s->from, t->name) : NULL;
     return !s->from || (e && e->rows == HEED_ROWS_UNITS && e->tensor->dims == t->dims &&
                         memcmp(e->tensor->shape, t->shape, sizeof t->shape) == 0);
 }
 
-void heed__store_known(heed_entry *e) {
+void heed__store_known(heed_param *e) {
     heed__free(heed__of(e->tensor)->undrawn);
     heed__of(e->tensor)->undrawn = NULL;
 }
 
-void heed__store_set(heed_entry *e, const heed_tensor *from) {
+void heed__store_set(heed_param *e, const heed_tensor *from) {
     memcpy(e->tensor->x, from->x, from->size * sizeof *from->x);
     heed__store_known(e);
 }
 
-bool heed__store_draw(heed_store *s, heed_entry *e) {
+bool heed__store_draw(heed_params *s, heed_param *e) {
     bool ok =
         !heed__of(e->tensor)->undrawn || init_values(s->c, e->tensor, heed__of(e->tensor)->undrawn);
     heed__store_known(e);
     return ok;
 }
 
-bool heed__store_draw_all(heed_store *s) {
+bool heed__store_draw_all(heed_params *s) {
     bool ok = true;
     for (size_t i = 0; ok && i < s->count; i++) ok = heed__store_draw(s, s->entries[i]);
     return ok;
@@ -251,7 +251,7 @@ static heed_tensor *new_tensor(heed_ctx *c, const char *name, int dims, const in
 }
 
 /* Memory for the values of a file is filled at once. */
-static bool give_values(heed_store *s, heed_entry *e, const char *init) {
+static bool give_values(heed_params *s, heed_param *e, const char *init) {
     heed_tensor *t = e->tensor;
     if (is_expected(s, t, init)) {
         t->x = (s->from ? heed__alloc_array : heed__alloc_untouched)(s->c, t->size, sizeof *t->x);
@@ -262,7 +262,7 @@ static bool give_values(heed_store *s, heed_entry *e, const char *init) {
     return t->x && init_values(s->c, t, init);
 }
 
-static heed_tensor *add_entry(heed_store *s, const char *name, const char *init, int dims,
+static heed_tensor *add_entry(heed_params *s, const char *name, const char *init, int dims,
                               const int *shape, bool state) {
     if (s && (!name || !init || (dims && !shape)))
         heed_fail(s->c, HEED_USAGE,
@@ -271,11 +271,11 @@ static heed_tensor *add_entry(heed_store *s, const char *name, const char *init,
     if (!s || heed__stopped(s->c) ||
         !heed__grow(s->c, &s->entries, &s->capacity, s->count + 1, sizeof *s->entries))
         return NULL;
-    heed_entry *e = heed__alloc(s->c, sizeof *e);
+    heed_param *e = heed__alloc(s->c, sizeof *e);
     if (!e) return NULL;
     char *full = join(s->c, prefix_of(s), name);
     e->name = full;
-    if (full && heed_store_find(s, full))
+    if (full && heed_params_find(s, full))
         heed_fail(s->c, HEED_USAGE, "parameter %s exists already", full);
     if (full && !heed__stopped(s->c)) e->tensor = new_tensor(s->c, full, dims, shape);
     if (!e->tensor || !give_values(s, e, init)) {
@@ -291,18 +291,18 @@ static heed_tensor *add_entry(heed_store *s, const char *name, const char *init,
     return e->tensor;
 }
 
-heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
-                        const int *shape) {
+heed_tensor *heed_param_new(heed_params *s, const char *name, const char *init, int dims,
+                            const int *shape) {
     return add_entry(s, name, init, dims, shape, false);
 }
 
-heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
-                            const int *shape) {
+heed_tensor *heed_buffer_new(heed_params *s, const char *name, const char *init, int dims,
+                             const int *shape) {
     return add_entry(s, name, init, dims, shape, true);
 }
 
-bool heed__name_rows(heed_store *s, const heed_tensor *w, const char *name, int from, int count) {
-    heed_entry *e = w ? heed_store_find(s, w->name) : NULL;
+bool heed__name_rows(heed_params *s, const heed_tensor *w, const char *name, int from, int count) {
+    heed_param *e = w ? heed_params_find(s, w->name) : NULL;
     if (!e || !name || heed__stopped(s->c)) return false;
     int n = 0;
     while (n < HEED_RANGES && e->ranges[n].name) n++;
@@ -315,10 +315,10 @@ bool heed__name_rows(heed_store *s, const heed_tensor *w, const char *name, int 
     return true;
 }
 
-void heed__store_drop_adapters(heed_store *s) {
+void heed__store_drop_adapters(heed_params *s) {
     size_t kept = 0;
     for (size_t i = 0; i < s->count; i++) {
-        heed_entry *e = s->entries[i];
+        heed_param *e = s->entries[i];
         heed__free(heed__of(e->tensor)->adapter);
         heed__of(e->tensor)->adapter = NULL;
         if (e->adapter)
@@ -329,19 +329,19 @@ void heed__store_drop_adapters(heed_store *s) {
     s->count = kept;
 }
 
-int heed_store_count(const heed_store *s) { return s ? (int)s->count : 0; }
+int heed_params_count(const heed_params *s) { return s ? (int)s->count : 0; }
 
-heed_entry *heed_store_at(const heed_store *s, int index) {
+heed_param *heed_params_at(const heed_params *s, int index) {
     return s && index >= 0 && (size_t)index < s->count ? s->entries[index] : NULL;
 }
 
-heed_entry *heed_store_find(const heed_store *s, const char *name) {
+heed_param *heed_params_find(const heed_params *s, const char *name) {
     for (size_t i = 0; s && name && i < s->count; i++)
         if (!strcmp(s->entries[i]->name, name)) return s->entries[i];
     return NULL;
 }
 
-size_t heed_store_params(const heed_store *s) {
+size_t heed_params_numel(const heed_params *s) {
     size_t sum = 0;
     for (size_t i = 0; s && i < s->count; i++)
         if (!s->entries[i]->state) sum += s->entries[i]->tensor->size;
@@ -372,29 +372,29 @@ bool heed_match(const char *pattern, const char *text) {
 }
 
 /* The first entry from index *at on that matches; sets *at to the index after it. */
-static heed_entry *next_match(const heed_store *s, const char *pattern, int *at) {
+static heed_param *next_match(const heed_params *s, const char *pattern, int *at) {
     for (; s && *at < (int)s->count; (*at)++)
         if (!s->entries[*at]->state && heed_match(pattern, s->entries[*at]->name))
             return s->entries[(*at)++];
     return NULL;
 }
 
-static void set_trained(heed_entry *e, bool trained) {
+static void set_trained(heed_param *e, bool trained) {
     e->trained = e->tensor->wants_grad = heed__of(e->tensor)->keep_grad = trained;
 }
 
-int heed_freeze(heed_store *s, const char *pattern) {
+int heed_freeze(heed_params *s, const char *pattern) {
     int n = 0, at = 0;
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
+    for (heed_param *e; (e = next_match(s, pattern, &at)); n++) {
         set_trained(e, false);
         e->thaw = 0;
     }
     return n;
 }
 
-int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates) {
+int heed__freeze_for(heed_params *s, const char *pattern, int64_t updates) {
     int n = 0, at = 0;
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) {
+    for (heed_param *e; (e = next_match(s, pattern, &at)); n++) {
         if (!e->trained || updates < 1) continue;
         set_trained(e, false);
         e->thaw = updates;
@@ -402,10 +402,10 @@ int heed__freeze_for(heed_store *s, const char *pattern, int64_t updates) {
     return n;
 }
 
-int heed__thaw(heed_store *s, int64_t updates) {
+int heed__thaw(heed_params *s, int64_t updates) {
     int n = 0;
     for (size_t i = 0; s && i < s->count; i++) {
-        heed_entry *e = s->entries[i];
+        heed_param *e = s->entries[i];
         if (e->trained || e->thaw < 1 || e->thaw > updates) continue;
         set_trained(e, true);
         n++;
@@ -413,37 +413,37 @@ int heed__thaw(heed_store *s, int64_t updates) {
     return n;
 }
 
-int heed_set_decay(heed_store *s, const char *pattern, bool decay) {
+int heed_set_decay(heed_params *s, const char *pattern, bool decay) {
     int n = 0, at = 0;
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->decay = decay;
+    for (heed_param *e; (e = next_match(s, pattern, &at)); n++) e->decay = decay;
     return n;
 }
 
-int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale) {
+int heed_set_lr_scale(heed_params *s, const char *pattern, heed_real scale) {
     int n = 0, at = 0;
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->lr_scale = scale;
+    for (heed_param *e; (e = next_match(s, pattern, &at)); n++) e->lr_scale = scale;
     return n;
 }
 
-int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows) {
+int heed_set_rows(heed_params *s, const char *pattern, heed_row_kind rows) {
     int n = 0, at = 0;
     if (s && ((int)rows < 0 || rows > HEED_ROWS_CLASSES)) {
         heed_fail(s->c, HEED_USAGE, "kind of rows is wrong: %s: expected a heed_row_kind, found %d",
                   pattern ? pattern : "", (int)rows);
         return 0;
     }
-    for (heed_entry *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
+    for (heed_param *e; (e = next_match(s, pattern, &at)); n++) e->rows = rows;
     return n;
 }
 
-void heed__store_drop_grads(heed_store *s) {
+void heed__store_drop_grads(heed_params *s) {
     for (size_t i = 0; i < s->count; i++) {
         heed__free(s->entries[i]->tensor->g);
         s->entries[i]->tensor->g = NULL;
     }
 }
 
-void heed_zero_grads(heed_store *s) {
+void heed_zero_grads(heed_params *s) {
     for (size_t i = 0; s && i < s->count; i++) {
         heed_tensor *t = s->entries[i]->tensor;
         if (t->g && heed__of(t)->touched) memset(t->g, 0, t->size * sizeof *t->g);
@@ -454,11 +454,11 @@ void heed_zero_grads(heed_store *s) {
 void heed__report_missing(heed_ctx *c) {
     heed__owned *o = NULL;
     while ((o = heed__owned_next(c, o, destroy))) {
-        const heed_store *s = (const heed_store *)o;
+        const heed_params *s = (const heed_params *)o;
         bool used = false;
         for (size_t i = 0; i < s->count; i++) used |= heed__of(s->entries[i]->tensor)->touched;
         for (size_t i = 0; used && i < s->count; i++) {
-            heed_entry *e = s->entries[i];
+            heed_param *e = s->entries[i];
             if (!e->trained || heed__of(e->tensor)->touched || heed__of(e->tensor)->reported)
                 continue;
             heed__of(e->tensor)->reported = true;

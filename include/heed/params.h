@@ -1,13 +1,13 @@
-/* heed/store.h -- an ordered list of named parameters and state, for models, optimizers,
+/* heed/params.h -- an ordered list of named parameters and state, for models, optimizers,
  * checkpoints. */
-#ifndef HEED_STORE_H
-#define HEED_STORE_H
+#ifndef HEED_PARAMS_H
+#define HEED_PARAMS_H
 
 #include <heed/tensor.h>
 
 HEED_EXPORT_BEGIN
 
-/* What the rows of a parameter (its first dimension) stand for. heed_start_take in fit.h matches
+/* What the rows of a parameter (its first dimension) stand for. heed_transfer_take in fit.h matches
  * the rows of two models by it. */
 typedef enum {
     HEED_ROWS_UNITS,     /* units of the model */
@@ -36,12 +36,12 @@ typedef struct {
     heed_real lr_scale; /* multiplies the learning rate; 1 by default */
     heed_row_kind rows; /* HEED_ROWS_UNITS by default */
     heed_range ranges[HEED_RANGES]; /* rows with a name */
-} heed_entry;
+} heed_param;
 
 /* An empty store, which the context owns. NULL: out of memory. */
-heed_store *heed_store_new(heed_ctx *c);
-void heed_store_free(heed_store *s); /* frees it before heed_close does */
-heed_ctx *heed_store_ctx(const heed_store *s);
+heed_params *heed_params_new(heed_ctx *c);
+void heed_params_free(heed_params *s); /* frees it before heed_close does */
+heed_ctx *heed_params_ctx(const heed_params *s);
 
 /* clang-format off */
 /* Adds a trained parameter named by the open scopes and name ("w" in scope "block.0" is
@@ -57,37 +57,37 @@ heed_ctx *heed_store_ctx(const heed_store *s);
  * Values depend only on (seed, full name), not on order. Two entries with the same name are an
  * error. */
 /* clang-format on */
-heed_tensor *heed_param(heed_store *s, const char *name, const char *init, int dims,
-                        const int *shape);
+heed_tensor *heed_param_new(heed_params *s, const char *name, const char *init, int dims,
+                            const int *shape);
 
 /* The same for a value that optimizers do not change (batch-norm statistics). */
-heed_tensor *heed_state_new(heed_store *s, const char *name, const char *init, int dims,
-                            const int *shape);
+heed_tensor *heed_buffer_new(heed_params *s, const char *name, const char *init, int dims,
+                             const int *shape);
 
 /* Opens a naming scope, formatted as by printf, and returns its full name ("block.0"), which is
  * valid as long as the store and has at most 254 bytes; NULL on error. An empty string opens a
- * scope that adds nothing to names. heed_unscope closes the scope; it must be called as often as
- * heed_scope, also after one that failed. */
-const char *heed_scope(heed_store *s, const char *format, ...) HEED_PRINTF(2, 3);
-void heed_unscope(heed_store *s);
+ * scope that adds nothing to names. heed_scope_pop closes the scope; it must be called as often as
+ * heed_scope_push, also after one that failed. */
+const char *heed_scope_push(heed_params *s, const char *format, ...) HEED_PRINTF(2, 3);
+void heed_scope_pop(heed_params *s);
 
 /* Number of entries; 0 if s is NULL. */
-int heed_store_count(const heed_store *s);
-heed_entry *heed_store_at(const heed_store *s, int index);          /* NULL if out of range */
-heed_entry *heed_store_find(const heed_store *s, const char *name); /* NULL if absent */
+int heed_params_count(const heed_params *s);
+heed_param *heed_params_at(const heed_params *s, int index);          /* NULL if out of range */
+heed_param *heed_params_find(const heed_params *s, const char *name); /* NULL if absent */
 /* The number of scalar parameters, frozen ones included, state excluded. */
-size_t heed_store_params(const heed_store *s);
+size_t heed_params_numel(const heed_params *s);
 
 /* Change the entries whose names match a pattern (see heed_match): stop training them, set whether
  * weight decay applies, the factor of their learning rate, what their rows stand for. Each returns
  * how many matched. */
-int heed_freeze(heed_store *s, const char *pattern);
-int heed_set_decay(heed_store *s, const char *pattern, bool decay);
-int heed_set_lr_scale(heed_store *s, const char *pattern, heed_real scale);
-int heed_set_rows(heed_store *s, const char *pattern, heed_row_kind rows);
+int heed_freeze(heed_params *s, const char *pattern);
+int heed_set_decay(heed_params *s, const char *pattern, bool decay);
+int heed_set_lr_scale(heed_params *s, const char *pattern, heed_real scale);
+int heed_set_rows(heed_params *s, const char *pattern, heed_row_kind rows);
 
-/* Sets the gradients of all entries to zero. heed_step does this as well. */
-void heed_zero_grads(heed_store *s);
+/* Sets the gradients of all entries to zero. heed_optim_step does this as well. */
+void heed_zero_grads(heed_params *s);
 
 /* True if text matches pattern: '*' matches any run of characters, '?' any one character. */
 bool heed_match(const char *pattern, const char *text);
