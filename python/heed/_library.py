@@ -259,15 +259,18 @@ def index(value):
 
 
 def choice(enum, value):
-    """The value of an enumerator given by name: "relu", "gelu-tanh", "layer" of HEED_LAYER_NORM; numbers are kept."""
+    """The value of an enumerator given by name, without what all of its kind begin with: "relu", "gelu-tanh", "cosine" of
+    HEED_SCHEDULE_COSINE, "layer" of HEED_LAYER_NORM, "rnn" of a cell with tanh; numbers are kept."""
     if not isinstance(value, str):
         return index(value)
     names = _c.ENUMS[enum]
-    wanted = "HEED_" + value.upper().replace("-", "_")
+    start = os.path.commonprefix(names).rpartition("_")[0] + "_"
+    word = {("heed_cell", "rnn"): "tanh", ("heed_schedule_kind", "steps"): "step"}.get((enum, value), value)
+    wanted = start + word.upper().replace("-", "_")
     for name in names:
         if name == wanted or name.startswith(wanted + "_NORM"):
             return _c.CONSTANTS[name]
-    words = ", ".join(name[5:].lower() for name in names)
+    words = ", ".join(name[len(start):].lower() for name in names)
     raise UsageError(f'"{value}" is not one of {words}')
 
 

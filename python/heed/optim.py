@@ -77,7 +77,7 @@ SGD, Momentum, Nesterov, RMSprop, Adam, AdamW, Muon, Lion = map(named, ("sgd", "
 
 class Schedule:
     """The factor of the learning rate for each update, for Optimizer.step: schedule(step), step from 0. kind: constant, cosine or linear
-    (from 1 to floor over `steps` updates), invsqrt (sqrt(warmup / (step + 1))), steps (times gamma after every `every` updates).
+    (from 1 to floor over `steps` updates), invsqrt (sqrt(warmup / (step + 1))), step (times gamma after every `every` updates).
     During the first `warmup` updates it is (step + 1) / warmup."""
 
     def __init__(self, kind, steps=0, warmup=0, floor=0.0, every=0, gamma=0.0):
