@@ -31,11 +31,10 @@ static void mlm_init(mlm *m, heed_params *s, int vocab) {
 
 /* ids (B,T) -> logits (picked positions, vocab): the head is applied only where there is a loss */
 static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
-    heed_tensor *pad = b->pad ? heed_ids(t, b->pad, b->rows, b->len) : NULL;
+    heed_block_inputs with = {.pad = b->pad ? heed_ids(t, b->pad, b->rows, b->len) : NULL};
     heed_tensor *x = heed_embed(t, m->tok, heed_ids(t, b->ids, b->rows, b->len));
     x = heed_position_apply(&m->pos, t, x, 0);
-    for (int i = 0; i < LAYERS; i++)
-        x = heed_block_apply(&m->block[i], t, x, &(heed_block_inputs){.pad = pad});
+    for (int i = 0; i < LAYERS; i++) x = heed_block_apply(&m->block[i], t, x, &with);
     x = heed_gather(t, x, heed_input_ids(t, b->masked_positions, 1, &b->masked_count));
     return heed_linear_apply(&m->head, t, x);
 }

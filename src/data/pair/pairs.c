@@ -17,8 +17,8 @@ static void pairs_free(heed__owned *object) {
         heed__free(k->path[i]);
     }
     for (int side = 0; side < HEED__SIDES; side++) heed__free(k->stream[side].ids);
-    void *rest[] = {k->pairs, k->train, k->val,    k->label_texts, k->src,     k->ids,
-                    k->keys,  k->drawn, k->counts, k->weights,     k->columns, k};
+    void *rest[] = {k->pairs, k->train,  k->val,     k->label_texts, k->src,      k->ids, k->keys,
+                    k->drawn, k->counts, k->weights, k->columns,     k->composed, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
