@@ -39,20 +39,25 @@ static heed_tensor *mlm_apply(const mlm *m, heed_tape *t, const heed_batch *b) {
     return heed_linear_apply(&m->head, t, x);
 }
 
+/* Besides those of the data's kind: what to open, and the longest row. */
+static const heed_option settings[] = {
+    {.name = "data", .kind = HEED_OPTION_STRING, .value = ""},
+    {.name = "block", .kind = HEED_OPTION_INT, .value = "24", .min = 3, .max = 1024},
+    {.name = NULL}};
+
 int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: own_loop TEXTFILE\n"), 2;
     heed_options options = {.seed = 1};
-    heed_tokenizer_args kind = {.kind = "word"};
-    heed_corpus_args rows = {.packing = HEED_LINES, .bracket = true, .block = LEN};
+    const heed_option *tables[] = {heed_texts_masked.options, settings, NULL};
     heed_ctx *c = heed_open(&options);
-    size_t n = 0;
-    char *text = heed_text_read(c, argv[1], &n);
-    heed_tokenizer *words = heed_tokenizer_train(c, text, n, kind);
-    heed_corpus *k = heed_corpus_open(c, argv[1], words, rows);
+    heed_config *f = heed_config_new(c, tables);
+    heed_config_set(f, "data", argv[1], "the argument", HEED_FROM_FLAG);
+    heed_config_set_list(f, "tokenizer=word packing=lines val-split=0", "", HEED_FROM_FLAG);
+    heed_data *d = heed_data_open(c, f, &heed_texts_masked, NULL);
     heed_params *s = heed_params_new(c);
     heed_tape *t = heed_tape_new(c);
     mlm m = {0};
-    mlm_init(&m, s, heed_vocab_size(words));
+    mlm_init(&m, s, d ? heed_vocab_size(d->tokenizer) : 1);
     heed_optim_args adamw = heed_optim_defaults(&heed_adamw);
     adamw.lr = 2e-3f;
     heed_optim *o = heed_optim_new(s, &heed_adamw, &adamw);
@@ -60,7 +65,7 @@ int main(int argc, char **argv) {
     for (uint64_t i = 0; i < STEPS && heed_ctx_status(c) == HEED_OK; i++) {
         heed_batch_at at = {.index = i, .rows = ROWS};
         heed_batch b;
-        heed_mlm_batch(k, at, 0.15, &b);
+        heed_texts_masked.batch(d, at, &b);
         heed_tape_begin(t, HEED_TRAIN, i);
         heed_tensor *logits = mlm_apply(&m, t, &b);
         heed_tensor *loss =

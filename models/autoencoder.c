@@ -447,7 +447,7 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
 
 static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
     ((autoencoder *)self)->at = at;
-    return heed_image_batch(data->batches, at, out);
+    return heed_pictures_same.batch(data, at, out);
 }
 
 /* The hidden patches (B h): those of the batch, or else drawn. */

@@ -150,7 +150,13 @@ static heed_tensor *code(const void *self, heed_tape *t, const heed_model_input 
 }
 
 static bool batch(void *self, const heed_data *data, heed_batch_at at, heed_batch *out) {
-    return heed_mlm_batch(data->batches, at, ((mlm *)self)->share, out);
+    at.share = ((mlm *)self)->share;
+    if (!(at.share > 0))
+        return heed_fail(data->c, HEED_USAGE,
+                         "share of masked tokens is out of range: expected above 0 and at most 1, "
+                         "found %g",
+                         at.share);
+    return heed_texts_masked.batch(data, at, out);
 }
 
 static bool attending(const void *self, int index, heed_attention_info *out) {

@@ -1,5 +1,7 @@
 #define _DEFAULT_SOURCE /* setrlimit */
 #include "fit_job.h"
+#include "fit/fit.h"
+#include "io/io.h"
 
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -145,7 +147,7 @@ void job_open_resume(job *j, const char *run, const char *settings, heed_options
     char path[192];
     job_open(j, run, "", o);
     snprintf(path, sizeof path, "%s/config.conf", j->run);
-    heed_config_read(j->args.config, path, HEED_FROM_FILE);
+    heed__config_read(j->args.config, path, HEED_FROM_FILE);
     set_all(j->args.config, settings, HEED_FROM_FLAG);
     j->args.resume = true;
 }
@@ -244,4 +246,13 @@ void limit_files(size_t bytes) {
     getrlimit(RLIMIT_FSIZE, &r);
     r.rlim_cur = bytes ? (rlim_t)bytes : r.rlim_max;
     setrlimit(RLIMIT_FSIZE, &r);
+}
+
+heed_score evaluate_all(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                        int rows) {
+    heed_score score = {0};
+    heed_run r = {.tape = t, .model = m, .self = self};
+    uint64_t all = heed_model_eval_batches(m, self, data, rows);
+    bool ok = heed__evaluate(&r, data, rows, all, all, NULL, &score);
+    return ok ? score : (heed_score){0};
 }

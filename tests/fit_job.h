@@ -47,6 +47,10 @@ void job_fit(job *j);
 void train_run(const char *run, const char *settings);
 void resume_run(const char *run);
 
+/* Loss and metrics over the evaluation batches of data, in order; zeros on an error. */
+heed_score evaluate_all(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
+                        int rows);
+
 /* Files of a run in the test's folder. */
 char *path_of(char path[256], const char *run, const char *name);
 bool exists(const char *run, const char *name);

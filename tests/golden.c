@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE
 #include "golden.h"
+#include "io/io.h"
 
 #include <stdarg.h>
 
@@ -64,7 +65,7 @@ const double *golden_numbers(const char *file, const char *array, size_t n) {
     heed_ctx *c = heed_open(NULL);
     double *x = memset(numbers[turn++ % 8], 0, sizeof *numbers);
     snprintf(path, sizeof path, "tests/golden/%s", file ? file : "numbers.safetensors");
-    const heed_array *a = heed_safetensors_find(heed_safetensors_open(c, path), array);
+    const heed_array *a = heed__safetensors_find(heed_safetensors_open(c, path), array);
     CHECK(a && count_of(a) == n && n <= sizeof *numbers / sizeof **numbers);
     for (size_t k = 0; a && count_of(a) == n && k < n; k++) x[k] = golden_number(a, k);
     CLOSE(c);
@@ -79,7 +80,7 @@ static const heed_array *find(const golden *g, const char *format, ...) {
     va_start(list, format);
     vsnprintf(key + n, sizeof key - (size_t)n, format, list);
     va_end(list);
-    return heed_safetensors_find(g->file, key);
+    return heed__safetensors_find(g->file, key);
 }
 
 bool golden_copy(const golden *g, const char *array, heed_real *out, size_t capacity) {
@@ -280,7 +281,7 @@ static bool case_name(const char *array, char *name, size_t capacity) {
 
 /* Runs one case in every way that it has; false if nothing tells how. */
 static bool run_case(golden *g, const golden_call *calls, golden_seen *seen) {
-    g->about = heed_safetensors_meta(g->file, g->name);
+    g->about = heed__safetensors_meta(g->file, g->name);
     const golden_call *k = g->about ? call_of(g, calls) : NULL;
     if (!k) return false;
     static const way ways[] = {{"training", true, false, false},

@@ -125,9 +125,6 @@ bool heed_set_precision(heed_ctx *c, heed_precision precision);
  * 0.5: programs then wait for one another, and timings vary. */
 bool heed_cpu_oversubscribed(double *load, int *cpus);
 
-/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. */
-void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
-
 /* A random stream: a pure function of seed, site, step and micro-batch, read by index. */
 typedef struct {
     uint64_t seed;

@@ -216,7 +216,7 @@ bool heed_run_check(heed_ctx *c, const char *dir, heed_config *f);
 /* A model with its parameters, new or read from a run. */
 struct heed_run {
     heed_ctx *c;
-    const char *dir; /* as given to heed_run_open or heed_import; "" after heed_run_new */
+    const char *dir; /* as given to heed_run_open or heed_import; "" of a run in memory */
     const heed_model *model;
     heed_config *config;
     heed_params *store;
@@ -267,12 +267,6 @@ void heed_run_close(heed_run *r);
  * adapter.safetensors of a training run with adapters that started from these weights. The adapters
  * are merged. HEED_DATA if the file is damaged or belongs to another base. */
 heed_run *heed_run_adapt(const heed_run *base, const char *file, const heed_model *const *models);
-/* Returns a run in memory: a new model with its initial values and the settings f, from
- * heed_train_config. A custom training loop can train it and write it by heed_run_save. The run
- * takes ownership of f and tokenizer (NULL: none), also on failure. labels: names of the classes,
- * which are copied; or NULL. */
-heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
-                       const char *const *labels, int label_count);
 /* Writes settings, weights, tokenizers and labels of an open run to a new folder dir, or with
  * `force` in place of another run. Adapters are merged and not in the settings. The new run has no
  * checkpoint to resume from. */
@@ -306,22 +300,6 @@ struct heed_transfer {
     size_t capacity;
 };
 
-/* What the rows of a model's parameters belong to (heed_row_kind); NULL: unknown. */
-typedef struct {
-    const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
-    const char *const *labels;
-    int label_count;
-} heed_row_names;
-/* Copies the weights of a run to the entries of a new store s, by name. The entry's `rows` decides
- * how rows are matched: tokens by their text, positions by number, classes by name if both have the
- * same ones in any order. Positions on a grid of another size are interpolated bilinearly
- * (Dosovitskiy et al. 2021, sec. 3.2). All other values keep their initial values. out lists what
- * happened to each entry; free it with heed_transfer_close, before the run. HEED_USAGE if no
- * parameter could be copied. */
-bool heed_transfer_take(heed_params *s, const heed_row_names *names, const heed_run *run,
-                        heed_transfer *out);
-void heed_transfer_close(heed_transfer *start);
-
 /* Prepares the settings f of a training run of m that starts from a run. Settings of the model that
  * both have and that were not given (their rank is HEED_FROM_DEFAULT) get the run's values; so do
  * mean and std of pixels. `from` and `tokenizer` become the run's folder. how, for opening the
@@ -336,10 +314,6 @@ bool heed_transfer_settings(heed_config *f, const heed_model *m, const heed_run 
 heed_run *heed_transfer_open(heed_ctx *c, const char *dir, const heed_model *const *models,
                              const char *out);
 
-/* Loss and metrics over the evaluation batches of data, in order. On an error, see the tape's
- * context: the sums are then incomplete. */
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
-                         int rows);
 /* Evaluates one batch, at.index, on t and adds to score; a model without metrics adds only its
  * loss. batch: gets the batch, valid until the next one; or NULL. False on error. */
 bool heed_evaluate_batch(heed_tape *t, const heed_model *m, void *self, const heed_data *data,

@@ -1,8 +1,8 @@
-/* heed/image.h -- pictures: decoding, resizing, augmentation, and sets of labelled pictures. */
+/* heed/image.h -- pictures: decoding, resizing, augmentation, and those of a data set. */
 #ifndef HEED_IMAGE_H
 #define HEED_IMAGE_H
 
-#include <heed/data.h>
+#include <heed/tensor.h>
 
 HEED_EXPORT_BEGIN
 
@@ -74,64 +74,14 @@ void heed_picture_transform(const heed_picture *p, const heed_image_transform *v
                             const heed_augment *a, const heed_random *r, heed_real *out,
                             heed_real *work);
 
-/* The patches of row `row` of a batch that a masked auto-encoder hides: `hidden` of 0 .. patches -
- * 1, in ascending order, each choice equally likely. They depend only on the seed and the row's
- * number in the training, or in the evaluation, where they are always the same. out (hidden) */
-void heed_masked_patches(heed_ctx *c, heed_batch_at at, int row, int patches, int hidden,
-                         int32_t *out);
-
 /* ---- sets of pictures ---- */
 
 #define HEED_UNLABELLED "unlabelled"
 
 typedef enum { HEED_TRAIN_PART, HEED_VAL_PART, HEED_TEST_PART, HEED_PARTS } heed_part;
 
-typedef struct {
-    int size;     /* side of the inputs; 0: that of the pictures, if all are square and of one size,
-                     else the median of their short sides, at most 64, as a multiple of 4 */
-    int channels; /* 1 or 3; 0: that of the pictures, 3 if they differ. Others are converted: grey
-                     to three equal channels, colour to 0.299 R + 0.587 G + 0.114 B */
-    bool convert; /* no message says how many are */
-    double val_split; /* share of the training part kept for validation, the same share of each
-                         class, chosen by the seed; used if the data has no validation part */
-    bool no_test;     /* the test part is not read */
-    const char *const *labels; /* a run's: classes are matched by name; NULL: from the training
-                                  part, in the order of their values if all are decimal numbers,
-                                  otherwise bytewise (CIFAR: in the order of its names file); at
-                                  least two, each with a picture */
-    int label_count;
-    bool unlabelled; /* classes are not required: pictures may also lie directly in the folder, or
-                        in that of a part, IDX files of labels may be absent, lines of a CSV file
-                        may be a path alone. These pictures are of class HEED_UNLABELLED, the others
-                        of theirs, and any number of classes is accepted */
-    const char *columns; /* of a list: "image,label" or "image,label,split", names of columns or
-                            numbers from 1; NULL or "": known by their names */
-    const char *header;  /* as in heed_pairs_args */
-    bool strict;         /* a picture that cannot be decoded is an error, not skipped */
-    int resize_to;       /* as in heed_image_transform */
-    heed_filter filter;
-    double mean[3]; /* deviation[0] 0: both are computed from the training part, over all bytes of
-                       its stored pictures, in the view's channels */
-    double deviation[3];
-    heed_augment augment; /* for the training part */
-    int workers;  /* threads that decode and augment ahead; 0: none. The results are the same */
-    size_t cache; /* bytes of decoded pictures kept in memory; 0: 1 GB. Others are decoded again */
-} heed_images_args;
-
+/* The pictures of an open data set, which owns them (see images of heed_data_kind). */
 typedef struct heed_images heed_images;
-/* path is a folder of folders (train/CLASS/..., val/, test/, or CLASS/...: JPEG, PNG, BMP;
- * parts may also be called training, valid, validation, dev, testing, in any case), a folder of
- * {train,t10k}-{images-idx3,labels-idx1}-ubyte[.gz] (IDX; names may begin as EMNIST's do, whose
- * pictures lie on their side and are turned, and have test for t10k), of *.bin (CIFAR-10 and -100),
- * or a CSV or TSV file of path,label lines, whose first may name the columns, as
- * image_id,label,split. All pictures are decoded once, to find the bad ones. Hidden files are
- * skipped; a class without pictures is an error that names it. IDX files may be of any type: values
- * from 0 to 255 are kept, fractions from 0 to 1 are scaled to 0 to 255, and all others are scaled
- * linearly so that the lowest and highest value of training become 0 and 255. Beside them, the
- * lines of labels.txt, all different, may name the classes 0, 1, and so on. Owned by c. */
-heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a);
-void heed_images_close(heed_images *k);
-
 typedef struct {
     const char *kind; /* "folder", "idx", "cifar-10", "cifar-100", "csv" */
     int classes;
@@ -154,45 +104,14 @@ typedef struct {
 const heed_images_info *heed_images_about(const heed_images *k);
 /* The i-th picture that was skipped, and why. */
 bool heed_images_bad(const heed_images *k, size_t i, const char **path, const char **why);
-/* The first picture of the validation or test part that is also in the training part, and where;
- * false if there is none (overlap counts them all). */
-typedef struct {
-    heed_part part;
-    size_t index, trained; /* in `part`, and in the training part */
-} heed_duplicate;
-bool heed_images_duplicate(const heed_images *k, heed_duplicate *out);
-/* Two pictures with the same pixels in different classes. */
-typedef struct {
-    heed_part part[2];
-    size_t index[2]; /* in its part */
-} heed_images_conflict;
-/* Counts the pictures, each once, that are in several classes, in any parts; fills the first `most`
- * of out. 0 on error. */
-size_t heed_images_conflicts(const heed_images *k, heed_images_conflict *out, size_t most);
-/* The number of pictures of a class in a part; label -1: of all classes. */
-size_t heed_images_count(const heed_images *k, heed_part part, int label);
-/* From now on, training batches have class weights by the inverse of the classes' frequency:
- * pictures / (classes with a picture x pictures of the class), in the training part, whose mean
- * over its pictures is 1. Returns them (classes), which k owns; 0 for a class without a picture.
- * NULL on error. */
-const heed_real *heed_images_balance(heed_images *k);
 /* A picture of a part as stored (but with the view's channels), its label, and a name to show: its
  * path, or "train 17". The caller frees the picture. */
 bool heed_images_get(heed_images *k, heed_part part, size_t index, heed_picture *out, int *label,
                      const char **name);
 
-/* A batch: x (B, size size channels), labels (B); see heed_batch. Training pictures are reshuffled
- * each epoch and augmented by (seed, epoch, index of the picture). Evaluation reads the part set by
- * heed_images_set_eval_part (by default validation, else training, never test) without
- * augmentation: in order, or in a seeded order for a sample. */
-bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out);
+/* Evaluation reads this part from now on; by default validation, else training. */
 void heed_images_set_eval_part(heed_images *k, heed_part part);
-/* Replaces the augmentation of heed_images_args, for example by one that depends on the data found;
- * call it before the first batch. */
-void heed_images_augment(heed_images *k, const heed_augment *a);
-uint64_t heed_images_eval_batches(const heed_images *k, int rows);
-uint64_t heed_images_epoch_batches(const heed_images *k, int rows);
-/* Total seconds that heed_image_batch waited for pictures. */
+/* Total seconds that batches waited for pictures. */
 double heed_images_waited(const heed_images *k);
 
 HEED_EXPORT_END

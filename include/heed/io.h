@@ -10,10 +10,8 @@ HEED_EXPORT_BEGIN
 
 /* ---- safetensors ---- */
 /* Writes all entries of s atomically: to a temporary file beside path, which is fsynced and
- * renamed. The bytes equal those of the reference writer, and equal stores give equal files. meta:
- * alternating keys and values, ended by NULL; or NULL. "format" is "pt" unless given. */
+ * renamed. The bytes equal those of the reference writer, and equal stores give equal files. */
 bool heed_save(const heed_params *s, const char *path);
-bool heed_save_meta(const heed_params *s, const char *path, const char *const *meta);
 /* Fills all entries of s by name, from F32, F64, F16 or BF16. A missing name, an extra name or a
  * different shape is an error that names it and leaves s unchanged; a file that cannot be read to
  * its end leaves some entries filled. */
@@ -37,8 +35,6 @@ void heed_safetensors_close(heed_safetensors *f);
 int heed_safetensors_count(const heed_safetensors *f);
 /* The arrays in the order of their data; NULL if index is out of range. */
 const heed_array *heed_safetensors_at(const heed_safetensors *f, int index);
-const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name);
-const char *heed_safetensors_meta(const heed_safetensors *f, const char *key); /* NULL if absent */
 
 /* ---- settings ---- */
 typedef enum {
@@ -64,7 +60,7 @@ typedef struct heed_option {
     const char *when;               /* of a condition */
 } heed_option;
 
-/* Rows bound to the members of a struct, which heed_config_bind fills:
+/* Rows bound to the members of a struct, which are filled for a model that names it as `set`:
  *
  *     typedef struct {
  *         int layers;
@@ -131,10 +127,6 @@ bool heed_config_set(heed_config *f, const char *key, const char *value, const c
  * At HEED_FROM_DEFAULT the values become the defaults, including those that heed_config_write and
  * heed_config_help print. */
 bool heed_config_set_list(heed_config *f, const char *settings, const char *where, heed_rank rank);
-/* `key = value` lines in UTF-8; # starts a comment at the start of a line or after a space. A value
- * may be in double quotes, with the escapes \n \r \t \" \\, or in single quotes, without escapes. A
- * key set twice is an error. */
-bool heed_config_read(heed_config *f, const char *path, heed_rank rank);
 /* --key value, --key=value, --flag, --no-flag; -c FILE reads a file, which flags override wherever
  * they are. Everything else, and all after --, is positional and left in argv[0 .. *argc - 1], in
  * order (argv[0] is an argument like any other). A value that begins with -- must be given as
@@ -143,10 +135,6 @@ bool heed_config_args(heed_config *f, int *argc, char **argv);
 /* Fails with HEED_USAGE if a setting that was given as a flag has no effect, by the conditions in
  * the tables. */
 bool heed_config_check(const heed_config *f);
-/* Fills the members of `set` that the rows of a table are bound to; other members stay as they are.
- * Texts are valid until they are set again. False with HEED_USAGE if f lacks a setting or has it of
- * another kind, or a value is too large for an int. */
-bool heed_config_bind(const heed_config *f, const heed_option *table, void *set);
 /* A value, by kind; numbers of both kinds can be read as reals, and every value as its text. A key
  * that f does not have, or of another kind, is HEED_USAGE, and the result is 0, false or "". */
 int64_t heed_config_int(const heed_config *f, const char *key);
@@ -172,12 +160,6 @@ bool heed_config_help(const heed_config *f, heed_text *out, int width);
 /* ---- arrays and pictures ---- */
 /* NumPy's format: '<f4' ('<f8' in the double build) for values, '<i4' for indices, C order. */
 bool heed_npy_save(heed_ctx *c, const char *path, const heed_tensor *t);
-/* NumPy's uncompressed archive of named arrays: np.load(path)[names[i]] is tensors[i]. */
-bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
-                   const heed_tensor *const *tensors);
-/* Writes RGB rows of 3*width bytes; the file is written atomically. Sides are from 1 to 32,768, of
- * at most 2^28 pixels; others are HEED_USAGE. */
-bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height);
 
 HEED_EXPORT_END
 #endif

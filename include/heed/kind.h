@@ -1,11 +1,87 @@
-/* heed/kind.h -- the kinds of data that models read: their settings, opening data by settings, and
- * reading one input as a model does. */
+/* heed/kind.h -- the data that models read: batches, the kinds of data and their settings, opening
+ * data by settings, and reading one input as a model does. */
 #ifndef HEED_KIND_H
 #define HEED_KIND_H
 
-#include <heed/captions.h>
+#include <heed/image.h>
+#include <heed/tokenizer.h>
 
 HEED_EXPORT_BEGIN
+
+/* ---- batches ---- */
+
+/* One batch, owned by the data until its next batch. */
+typedef struct {
+    int rows, len;          /* B, T */
+    const int32_t *ids;     /* (B,T); for pictures with captions: what the decoder reads */
+    const int32_t *pad;     /* (B,T), 0 at padding; NULL: no padding */
+    const heed_real *x;     /* (B,T): inputs of models without tokens, with labels (B); pixels of
+                               pictures with captions (B, size size channels); else NULL */
+    int src_len;            /* S; for pairs of texts: */
+    const int32_t *src;     /* (B,S): the source, or the text of a label */
+    const int32_t *src_pad; /* (B,S), 0 at padding */
+    const int32_t *labels;  /* mlm: (masked_count); gpt: (B,T), -100 at padding */
+    const int32_t *masked_positions; /* mlm: flat positions b*T + t that carry the loss */
+    int masked_count;
+    const heed_real
+        *class_weights; /* (classes): factors of the loss by label, in the training
+                           batches of a balanced data set (the setting balance); NULL: 1 */
+    int classes;
+    double label_weight; /* with class_weights: their sum over the labels */
+    size_t items; /* tokens without padding. Without masked_positions, the number of terms that the
+                 loss averages: labels, pictures. 0: rows */
+    size_t label_bytes; /* text bytes that the labels cover, including white space before them (for
+                           bits per byte); at most 4095 per token */
+} heed_batch;
+
+typedef struct {
+    bool val;        /* fixed evaluation batches, in order; else random training batches */
+    uint64_t index;  /* step, or number of the evaluation batch */
+    uint32_t micro;  /* micro-batch within the step */
+    uint32_t micros; /* micro-batches per step; 0 means 1 */
+    int rows;        /* B; the last evaluation batch may have fewer */
+    bool full_batch; /* training: batches 0, 1, ... are the first epoch only, so the last one may
+                        have fewer rows (full-batch gradient descent) */
+    bool sample;  /* evaluation: in a seeded order, so that the first batches are a fair sample */
+    double share; /* masked texts: of the tokens that are predicted; 0: 0.15 */
+} heed_batch_at;
+
+/* The patches of row `row` of a batch that a masked auto-encoder hides: `hidden` of 0 .. patches -
+ * 1, in ascending order, each choice equally likely. They depend only on the seed and the row's
+ * number in the training, or in the evaluation, where they are always the same. out (hidden) */
+void heed_masked_patches(heed_ctx *c, heed_batch_at at, int row, int patches, int hidden,
+                         int32_t *out);
+
+/* ---- lines of two texts, before they are data ---- */
+
+typedef enum {
+    HEED_TARGET_TEXT,    /* source TAB target: sequence to sequence */
+    HEED_TARGET_CLASSES, /* label TAB text: one label per text */
+    HEED_TARGET_TAGS,    /* words TAB labels, both separated by spaces, equally many: one label per
+                            word */
+    HEED_TARGET_CAPTIONS /* file TAB caption: a picture's file */
+} heed_target_kind;
+
+/* A pair as text: line number, both sides, and in a TSV the first further column, if any (not
+ * zero-terminated). */
+typedef struct {
+    size_t line, source_n, target_n, note_n;
+    const char *source, *target, *note;
+} heed_pair;
+
+/* What lines are, to choose settings for them. */
+typedef struct {
+    size_t pairs;   /* of the training part */
+    size_t several; /* sources of several words */
+    int classes;    /* different labels */
+    size_t longest; /* bytes of the longest of them */
+    bool conll;     /* of tags: a CoNLL file */
+} heed_lines;
+/* Reads the lines of a file as those of a kind. columns, header: as the settings of that name; NULL
+ * is as "" and "auto". texts: gets all sources and all targets, one per line, which the caller
+ * frees; or NULL. False with an error if they are not of the kind. */
+bool heed_lines_read(heed_ctx *c, const char *path, heed_target_kind kind, const char *columns,
+                     const char *header, heed_lines *out, heed_text texts[2]);
 
 /* ---- data sets ---- */
 
@@ -23,11 +99,14 @@ typedef struct {
     bool all;    /* data other than the run's: evaluation reads all of it, or its parts */
     bool extend; /* characters of the data are added to a tokenizer of characters that the settings
                     name by a path */
-    const char *part;  /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
-                          part if there is one, else validation, else training */
-    const char *cache; /* TOKENS: a run that may keep the tokens; see heed_corpus_args; or NULL */
-    uint64_t census; /* TOKENS: also count lines and overlap, see heed_corpus_args, of a file of at
-                        most so many bytes; 0: of none */
+    const char *part; /* pictures, with eval: "train", "val" or "test"; NULL or "auto": the test
+                         part if there is one, else validation, else training */
+    /* TOKENS: a run whose kept tokens are used if they are of this text, by checksum, and of this
+     * tokenizer, by digest; or NULL. */
+    const char *cache;
+    /* TOKENS: of a file of at most so many bytes, also count lines, and those of validation that
+     * are in the training part too, for which the files are read again; 0: of none. */
+    uint64_t census;
     heed_progress progress; /* TOKENS: of reading the text; or NULL */
     void *user;
 } heed_data_args;
@@ -45,6 +124,20 @@ typedef struct {
 } heed_question;
 
 /* ---- scores ---- */
+
+/* How BLEU divides texts, as `--tokenize` of sacreBLEU 2.6 names it: words and marks (13a); the
+ * same with every Chinese character and sign a token (zh); every character a token (char). */
+typedef enum { HEED_BLEU_13A, HEED_BLEU_ZH, HEED_BLEU_CHAR } heed_bleu_tokens;
+
+/* Corpus BLEU of Papineni et al. 2002 as sacreBLEU counts it: n-grams up to 4, exponential
+ * smoothing of zero counts only, brevity penalty. Counts are summed over sentences. Zero-initialise
+ * it, which means HEED_BLEU_13A. */
+typedef struct {
+    heed_bleu_tokens tokens;
+    size_t match[4], total[4], length, reference;
+    size_t longest; /* tokens of the longest sentence on either side: under 4, BLEU is always 0 */
+    size_t spaced, chinese, unspaced; /* letters of the references */
+} heed_bleu;
 
 /* Sums over evaluation batches; training divides them. */
 typedef struct {
@@ -74,7 +167,7 @@ typedef struct {
     heed_prediction *list;              /* (count): of classes, in the order of the data */
     size_t count, capacity, *confusion; /* (classes,classes), once described: how often each
                                             class was predicted, rows by label */
-    heed_entities *entities[2];         /* of tags: by seqeval's default mode, and strictly */
+    struct heed__entities *entities[2]; /* of tags: by seqeval's default mode, and strictly */
     size_t made, exact, unended;        /* targets that were made; those that did not end */
     double log_probability;             /* their sum */
     heed_bleu bleu;
@@ -140,7 +233,7 @@ typedef struct {
     void (*begun)(const heed_data *d, const char *run); /* a run of a training was made */
     /* Adds the answers of a batch: rows of logits. NULL: the model's loss and metrics are added. */
     bool (*score)(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
-    /* heed_scores_describe. NULL: the measures of heed_score. */
+    /* Adds what an evaluation has found. NULL: the measures of heed_score. */
     bool (*report)(heed_scores *s, heed_facts *out);
     /* Adds what data holds and what is wrong with it. NULL: how many items the training part has.
      */
@@ -159,7 +252,7 @@ extern const heed_data_kind heed_own_numbers, heed_own_positions;
 struct heed_data {
     heed_ctx *c;
     const heed_data_kind *kind;
-    void *batches; /* the kind's own: a heed_corpus, heed_images, heed_pairs, heed_captions */
+    void *batches;                      /* the kind's own */
     heed_tokenizer *tokenizer, *source; /* source: a separate one for the source side, or NULL */
     uint64_t checksum;
     bool tree;                 /* a folder of folders, whose names are the classes */
@@ -169,6 +262,7 @@ struct heed_data {
     bool is_val;               /* the data is what a run had as `val` in training: heed_run_data */
     const char *const *labels; /* names of the classes that the model predicts, or NULL */
     int label_count;
+    double unknown;                 /* TOKENS: share that the vocabulary does not know */
     const char *sided;              /* heed_images_info's; NULL: not of pictures */
     const heed_real *class_weights; /* of training batches, by the setting `balance`; or NULL */
     heed_choice found;              /* a setting that opening has chosen; "": none */
@@ -183,9 +277,6 @@ void heed_data_close(heed_data *d);
 /* Adds what the data holds to out, by its kind. f: the settings that it was opened by. False on
  * error. */
 bool heed_data_describe(const heed_data *d, const heed_config *f, heed_facts *out);
-/* Adds to text a hint that the largest class has many times the items of the smallest one. Returns
- * whether it has. */
-bool heed_data_uneven(const heed_data *d, heed_text *out);
 /* The number of items of a class in the training part: pictures, texts, or words with a label.
  * label -1: of all classes. */
 size_t heed_data_count(const heed_data *d, int label);
@@ -247,9 +338,6 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out);
 /* Makes a target of tokens that were generated readable again: [SEP] follows if it `ended`. */
 bool heed_example_made(const heed_reader *r, bool ended, heed_example *out);
-/* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA if
- * there are none, or more than the block. */
-bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);
 /* Reads a picture, which is converted to the run's channels. name: for errors. */
 bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *name,
                           heed_example *out);

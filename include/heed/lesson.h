@@ -131,9 +131,6 @@ void heed_matrix_product(const heed_matrix *a, const heed_matrix *b, heed_matmul
 /* Writes each row's softmax to out or, with hard, a single 1 at the row's first largest entry. An
  * entry of -inf gets weight 0. out may be scores. */
 void heed_matrix_softmax(const heed_matrix *scores, bool hard, heed_matrix *out);
-/* Normalizes a row of n numbers to mean 0 and deviation 1: out = (x - mean) / sqrt(var + eps); out
- * may be x. Returns 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
-double heed_row_normed(const double *x, int n, double eps, double *out);
 
 HEED_EXPORT_END
 #endif

@@ -7,8 +7,8 @@
 
 HEED_EXPORT_BEGIN
 
-/* What the rows of a parameter (its first dimension) stand for. heed_transfer_take in fit.h matches
- * the rows of two models by it. */
+/* What the rows of a parameter (its first dimension) stand for. The setting `from` of a training
+ * matches the rows of two models by it. */
 typedef enum {
     HEED_ROWS_UNITS,     /* units of the model */
     HEED_ROWS_TOKENS,    /* tokens of the vocabulary */

@@ -27,11 +27,5 @@ struct heed_tensor {
 /* Writes "(2,3,4)" into text and returns text; a size of 64 is always enough. */
 char *heed_shape_text(const heed_tensor *t, char *text, size_t size);
 
-/* True if both tensors have the same dims and shape. */
-bool heed_same_shape(const heed_tensor *a, const heed_tensor *b);
-
-/* Product of the dims in [from, to): rows = heed_extent(t, 0, t->dims - 1). */
-size_t heed_extent(const heed_tensor *t, int from, int to);
-
 HEED_EXPORT_END
 #endif

@@ -33,14 +33,6 @@ bool heed_text_append(const heed_text *t, const char *path);
 /* Reads the character at s, where n >= 1 bytes are left (SIZE_MAX: up to the terminating zero
  * byte), and returns its length; *character is -1 and the length 1 where s is not valid UTF-8. */
 size_t heed_utf8_read(const char *s, size_t n, int32_t *character);
-/* Writes 1 to 4 bytes and returns how many. character: a code point, unchecked. */
-size_t heed_utf8_write(int32_t character, char out[4]);
-/* The number of bytes before the first that is not valid UTF-8; n if all are valid. */
-size_t heed_utf8_valid(const char *text, size_t n);
-/* Characters in n bytes of valid UTF-8. */
-size_t heed_utf8_count(const char *text, size_t n);
-/* Appends n bytes as valid UTF-8: an invalid byte becomes the text "\xE2". */
-bool heed_utf8_put(heed_text *out, const char *text, size_t n);
 
 /* ---- columns of a terminal ---- */
 

@@ -34,12 +34,6 @@ typedef struct {
  * HEED_DATA. Bytes that are not UTF-8 are not added to a vocabulary of characters or words. */
 heed_tokenizer *heed_tokenizer_train(heed_ctx *c, const char *text, size_t n,
                                      heed_tokenizer_args a);
-/* A copy of k for a new text. If k is of characters, those of the text that it does not have are
- * added after its tokens, in the order of their code points, up to `vocab` tokens (0: no limit).
- * With `specials`, missing special tokens are added as well (see heed_tokenizer_args). Tokens of k
- * keep their ids. Ownership and errors are those of heed_tokenizer_train. */
-heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
-                                      int vocab, bool specials);
 /* Reads the directory of a run or tokenizer (tokenizer.json, else vocab.json with merges.txt, or
  * vocab.txt), or one of these files. A tokenizer.json of Hugging Face's tokenizers (WordPiece, BPE
  * or WordLevel, with normalizer, pre-tokenizer, decoder and added tokens) gives the same ids as

@@ -51,14 +51,6 @@ typedef struct {
     bool pixels; /* of a picture: values are brightness, drawn in grey, black at lo */
     bool continues; /* of a picture beside others: its rows continue those of the map before */
 } heed_heatmap;
-/* How evenly weights (n) are spread: 2^H / n, where H is the entropy in bits of the weights divided
- * by their sum. It is 1/n if one has all, 1 if all are equal, and 0 if none is above 0. Negative
- * and unknown ones count as 0. */
-double heed_evenness(const heed_real *weights, int n);
-/* Whether pictures and pages say "nearly uniform": the evenness is HEED_NEARLY_UNIFORM or more, and
- * no weight is twice the mean or more, which is where the scale of uniform weights ends. */
-bool heed_nearly_uniform(const heed_real *weights, int n);
-#define HEED_NEARLY_UNIFORM 0.9
 /* The head that is worth looking at first: the one with the lowest evenness, among the layers of a
  * stack, or in one layer (from 0; -1: all). Evenness: that of the query's row (from 0), or with -1
  * the mean over all rows and the mean over those at which something is predicted (in a causal layer
@@ -73,17 +65,12 @@ typedef struct {
     double positional; /* the lowest evenness of those that follow positions; 1: there are none.
                           They are passed over if it is below the score, and that below 0.5 */
 } heed_focus;
-bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
-                       heed_focus *out);
-/* The same for inputs that are to be compared, of which the records hold the same layers: the head
- * with the lowest mean score. records and queries have `count` elements; a query is a row of its
- * record, or -1. Layers that a record lacks, or has with another number of heads, are left out.
+/* For several inputs that are to be compared, of which the records hold the same layers, the head
+ * with the lowest mean score counts. records and queries have `count` elements; a query is a row of
+ * its record, or -1. Layers that a record lacks, or has with another number of heads, are left out.
  * Returns false if none is left. */
 bool heed_records_focus(const heed_record *const *records, const int *queries, int count,
                         heed_stack stack, int layer, heed_focus *out);
-/* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1
- * the mean over the queries that may attend to several keys; 1 if there are none. */
-double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query);
 /* Where the scale of a block's weights ends, in the terminal, in pictures and on the page: at the
  * largest weight of any of its heads, but at twice the uniform weight (query -1) or more, up to 1.
  * In a causal layer the first token can only attend to itself; its row is left out, as it would

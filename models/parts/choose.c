@@ -290,20 +290,19 @@ static bool choose_pieces(heed_choices *k) {
     const heed_config *f = k->config;
     if (k->only || is_given(f, "tokenizer")) return true;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* opening the data reports errors */
-    heed_pairs_args a = {.kind = HEED_TARGET_TEXT,
-                         .block = (int)heed_config_int(f, "block"),
-                         .columns = heed_config_text(f, "columns"),
-                         .header = heed_config_text(f, "header")};
-    heed_pairs *pairs = heed_pairs_open(c, heed_config_text(f, "data"), &a);
-    bool words = pairs != NULL, wide = false;
-    for (int side = 0; side < 2 && words; side++) {
-        heed_text text = {.c = c};
-        words = heed_pairs_text(pairs, side, &text);
-        if (text.n > LOOK)
-            for (text.n = LOOK; text.n && text.s[text.n - 1] != '\n';) text.n--;
-        words = words && has_words(c, text.s, text.n);
-        wide = wide || is_chinese(text.s, text.n);
-        heed_text_free(&text);
+    heed_lines lines;
+    heed_text sides[2] = {{.c = c}, {.c = c}};
+    bool words = heed_lines_read(c, heed_config_text(f, "data"), HEED_TARGET_TEXT,
+                                 heed_config_text(f, "columns"), heed_config_text(f, "header"),
+                                 &lines, sides);
+    bool wide = false;
+    for (int side = 0; side < 2; side++) {
+        heed_text *text = &sides[side];
+        if (text->n > LOOK)
+            for (text->n = LOOK; text->n && text->s[text->n - 1] != '\n';) text->n--;
+        words = words && has_words(c, text->s, text->n);
+        wide = wide || (words && is_chinese(text->s, text->n));
+        heed_text_free(text);
     }
     heed_close(c);
     if (!words) return true;
@@ -344,7 +343,7 @@ static bool choose_epochs(heed_choices *k, size_t n) {
 bool heed__choose_vit(heed_choices *k) {
     enum { FEW = 1000 };
     if (!k->data) return true;
-    size_t n = heed_images_about(k->data->batches)->count[HEED_TRAIN_PART];
+    size_t n = heed_data_count(k->data, -1);
     return choose_epochs(k, n) &&
            (n >= FEW || heed_choose(k, "dropout=0.2", "%zu pictures are soon learned by heart", n));
 }

@@ -6,8 +6,6 @@
 
 #include <heed/models.h>
 
-#include <heed/image.h>
-#include <heed/pairs.h>
 #include <string.h>
 
 /* ---- common.c ---- Code shared by all models: rows of settings, activations, scores. */

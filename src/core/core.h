@@ -115,6 +115,13 @@ static inline bool heed__stopped(const heed_ctx *c) { return heed_ctx_status(c) 
 /* heed_fail with HEED_DATA for an input that was not found: heed_ctx_missing returns its path. */
 bool heed__fail_missing(heed_ctx *c, const char *path, const char *format, ...) HEED_PRINTF(3, 4);
 
+/* True if both tensors have the same dims and shape. */
+bool heed__same_shape(const heed_tensor *a, const heed_tensor *b);
+/* Product of the dims in [from, to): rows = heed__extent(t, 0, t->dims - 1). */
+size_t heed__extent(const heed_tensor *t, int from, int to);
+/* Four uniform 32-bit words from (key, counter): Philox4x32-10. Salmon et al. 2011, sec. 4.3. */
+void heed__philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]);
+
 HEED_EXPORT_END
 
 #endif

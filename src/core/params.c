@@ -141,11 +141,11 @@ static void normal(const heed_random *r, heed_tensor *t, double deviation) {
     }
 }
 
-static double fan_in(const heed_tensor *t) { return (double)heed_extent(t, 1, t->dims); }
+static double fan_in(const heed_tensor *t) { return (double)heed__extent(t, 1, t->dims); }
 
 /* Convolutions (out, in, k..): the kernel's size multiplies both. */
 static double fan_out(const heed_tensor *t) {
-    return (double)heed_extent(t, 0, 1) * (double)heed_extent(t, 2, t->dims);
+    return (double)heed__extent(t, 0, 1) * (double)heed__extent(t, 2, t->dims);
 }
 
 /* The number after "word:", if init has that form. Models format it with printf, so it may have the

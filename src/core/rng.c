@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void heed_philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
+void heed__philox(uint64_t key, const uint32_t counter[4], uint32_t out[4]) {
     if (!counter || !out) return;
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
@@ -28,7 +28,7 @@ heed_random heed_random_at(uint64_t seed, const char *site, uint64_t step, uint3
 /* Bits 4 block .. 4 block + 3. */
 static void four_bits(const heed_random *r, uint64_t block, uint32_t out[4]) {
     uint32_t high = (uint32_t)(block >> 32) * 0x9E3779B9u;
-    heed_philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
+    heed__philox(r->seed, (uint32_t[4]){(uint32_t)block, r->site ^ high, r->step, r->micro}, out);
 }
 
 uint32_t heed__random_bits(const heed_random *r, uint64_t index) {

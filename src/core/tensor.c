@@ -14,12 +14,12 @@ char *heed_shape_text(const heed_tensor *t, char *text, size_t size) {
     return text;
 }
 
-bool heed_same_shape(const heed_tensor *a, const heed_tensor *b) {
+bool heed__same_shape(const heed_tensor *a, const heed_tensor *b) {
     return a && b && a->dims == b->dims &&
            !memcmp(a->shape, b->shape, (size_t)a->dims * sizeof(int));
 }
 
-size_t heed_extent(const heed_tensor *t, int from, int to) {
+size_t heed__extent(const heed_tensor *t, int from, int to) {
     size_t n = 1;
     for (int i = from; t && i < to && i < t->dims; i++) n *= (size_t)t->shape[i];
     return n;

@@ -202,7 +202,7 @@ static bool check_length(const heed_reader *r, const char *text, size_t n, heed_
         return heed_fail(r->c, HEED_DATA, "the input is empty%s",
                          paired ? ": expected a text to translate" : "");
     if (k->count + after > block && r->cut) k->count = block - after;
-    shown = heed_utf8_valid(text, shown); /* do not split a character */
+    shown = heed__utf8_valid(text, shown); /* do not split a character */
     return k->count + after <= block ||
            heed_fail(r->c, HEED_DATA,
                      "the input is too long: %zu tokens%s, the model accepts %zu%s%.*s%s",
@@ -262,7 +262,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     return label(r->c, t, text, &out->text);
 }
 
-bool heed_example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
+bool heed__example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
     if (!r || heed__stopped(r->c) || !out || (n && !ids)) return false;
     heed_example_free(out);
     heed_tokens *k = &out->text.tokens;

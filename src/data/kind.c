@@ -99,7 +99,7 @@ bool heed_data_describe(const heed_data *d, const heed_config *f, heed_facts *ou
 /* A mark before and after a name of a class in a list, so that a comma in it parts no two names. */
 static const char *quote_of(const char *label) { return strchr(label, ',') ? "\"" : ""; }
 
-bool heed_data_uneven(const heed_data *d, heed_text *out) {
+bool heed__data_uneven(const heed_data *d, heed_text *out) {
     enum { MANY = 5 };
     size_t largest = 0, least = SIZE_MAX;
     int smallest = 0;
@@ -143,7 +143,7 @@ void heed__describe_classes(const heed_data *d, heed_facts *out) {
         heed_fact_add(out, HEED_FACT, "balanced", "%s", row.s);
         row.n = 0;
     }
-    if (!d->class_weights && heed_data_uneven(d, &row))
+    if (!d->class_weights && heed__data_uneven(d, &row))
         heed_fact_add(out, HEED_FACT, "note", "%s", row.s);
     heed_text_free(&row);
 }

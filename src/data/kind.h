@@ -2,7 +2,7 @@
 #ifndef HEED_KIND_INTERNAL_H
 #define HEED_KIND_INTERNAL_H
 
-#include <heed/kind.h>
+#include "data/sets.h"
 
 /* The tokenizer in a folder of a run, "" or this one; NULL: there is no such folder, or an error.
  */
@@ -25,15 +25,22 @@ int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
                      heed_question *out);
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
 
+/* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA if
+ * there are none, or more than the block. */
+bool heed__example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out);
+
 /* Adds what is to be said of the classes: in brief their names and weights, and a note if they are
  * uneven. */
 void heed__describe_classes(const heed_data *d, heed_facts *out);
+/* Adds to text a hint that the largest class has many times the items of the smallest one. Returns
+ * whether it has. */
+bool heed__data_uneven(const heed_data *d, heed_text *out);
 /* Adds a note if lines have the text of a special token. */
 void heed__describe_specials(size_t lines, heed_facts *out);
 /* Adds notes on what counts do not show (kind_pairs.c); says what is not read of long texts. */
-void heed__pairs_notes(const heed_data *d, const heed_pairs *k, const heed_config *f,
+void heed__pairs_notes(const heed_data *d, const heed__pairs *k, const heed_config *f,
                        heed_facts *out);
-void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, heed_text *out);
+void heed__pairs_cut_text(const heed__pairs_info *a, const heed__pairs_cut *cut, heed_text *out);
 static inline double heed__percent(size_t part, size_t all) {
     return all ? 100 * (double)part / (double)all : 0;
 }
@@ -56,12 +63,12 @@ bool heed__scores_describe(heed_scores *s, const heed_data_kind *kind, heed_fact
 /* Members `score` and `report` of kinds with labels; texts: NULL of pictures. */
 bool heed__score_classes(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
 bool heed__score_tags(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows);
-bool heed__report_classes(heed_scores *s, const heed_pairs *texts, heed_facts *out);
+bool heed__report_classes(heed_scores *s, const heed__pairs *texts, heed_facts *out);
 /* Of kinds with targets. */
-bool heed__report_targets(const heed_scores *s, const heed_pairs *pairs, heed_facts *out);
+bool heed__report_targets(const heed_scores *s, const heed__pairs *pairs, heed_facts *out);
 /* Of entities, by both modes (entities.c): lines, then the table of their types. */
-void heed__report_entities(heed_entities *const e[2], heed_facts *out);
-void heed__table_entities(heed_entities *e, heed_facts *out);
+void heed__report_entities(heed__entities *const e[2], heed_facts *out);
+void heed__table_entities(heed__entities *e, heed_facts *out);
 
 /* ---- settings of tables ---- */
 

@@ -9,7 +9,7 @@
 
 void heed_scores_free(heed_scores *s) {
     if (!s) return;
-    for (int mode = 0; mode < 2; mode++) heed_entities_free(s->entities[mode]);
+    for (int mode = 0; mode < 2; mode++) heed__entities_free(s->entities[mode]);
     heed__free(s->list);
     heed__free(s->confusion);
     *s = (heed_scores){.data = NULL};
@@ -89,10 +89,10 @@ bool heed__score_classes(heed_scores *s, const heed_batch *b, const heed_real *l
             *one = heed_prediction_of(logits + i * (size_t)classes, classes, b->labels[i]);
             heed_score_prediction(&s->sum, one, one->predicted == one->label);
             for (int mode = 0; mode < 2; mode++)
-                heed_entities_word(s->entities[mode], one->label, one->predicted);
+                heed__entities_word(s->entities[mode], one->label, one->predicted);
         }
         for (int mode = 0; mode < 2 && (i + 1) % each == 0; mode++)
-            heed_entities_end(s->entities[mode]);
+            heed__entities_end(s->entities[mode]);
     }
     return true;
 }
@@ -100,7 +100,7 @@ bool heed__score_classes(heed_scores *s, const heed_batch *b, const heed_real *l
 bool heed__score_tags(heed_scores *s, const heed_batch *b, const heed_real *logits, size_t rows) {
     const heed_data *d = s->data;
     for (int mode = 0; mode < 2 && !s->count; mode++)
-        s->entities[mode] = heed_entities_new(d->c, d->labels, d->label_count, mode);
+        s->entities[mode] = heed__entities_new(d->c, d->labels, d->label_count, mode);
     return heed__score_classes(s, b, logits, rows);
 }
 
@@ -192,7 +192,7 @@ static void add_balanced(const heed_scores *s, heed_facts *out) {
                   100 * sum / present);
 }
 
-bool heed__report_classes(heed_scores *s, const heed_pairs *texts, heed_facts *out) {
+bool heed__report_classes(heed_scores *s, const heed__pairs *texts, heed_facts *out) {
     const heed_data *d = s->data;
     const heed_score *sum = &s->sum;
     char n[32], of[64];
@@ -209,7 +209,7 @@ bool heed__report_classes(heed_scores *s, const heed_pairs *texts, heed_facts *o
     heed_json_int(&out->json, "items", (int64_t)sum->weight);
     heed__report_entities(s->entities, out);
     if (texts) {
-        const heed_pairs_info *a = heed_pairs_about(texts);
+        const heed__pairs_info *a = heed__pairs_about(texts);
         heed_text note = {.c = d->c};
         heed_json_int(&out->json, "cut", (int64_t)a->val_cut.texts);
         heed_json_int(&out->json, "unread", (int64_t)a->val_cut.unread);
@@ -259,10 +259,10 @@ double heed_scores_bleu(const heed_scores *s, const char **tokens) {
     static const char *const names[] = {"13a", "zh", "char"};
     if (tokens) *tokens = names[s ? s->bleu.tokens : 0];
     if (!s) return (double)NAN;
-    return s->bleu.longest < 4 ? (double)NAN : heed_bleu_of(&s->bleu);
+    return s->bleu.longest < 4 ? (double)NAN : heed__bleu_of(&s->bleu);
 }
 
-bool heed__report_targets(const heed_scores *s, const heed_pairs *pairs, heed_facts *out) {
+bool heed__report_targets(const heed_scores *s, const heed__pairs *pairs, heed_facts *out) {
     static const char *const what[] = {"words and marks", "each Chinese character is a token",
                                        "each character is a token"};
     const heed_data_kind *kind = s->data->kind;
@@ -299,7 +299,7 @@ bool heed__report_targets(const heed_scores *s, const heed_pairs *pairs, heed_fa
     heed_json_int(&out->json, "tokens", (int64_t)sum->weight);
     if (s->unended)
         heed_fact_add(out, HEED_FACT, "without an end", "%s", heed_format_count(n, s->unended));
-    if (s->exact < s->made && heed_pairs_altered(pairs, true, &note))
+    if (s->exact < s->made && heed__pairs_altered(pairs, true, &note))
         heed_fact_add(out, HEED_FACT, "note", "%s", note.s ? note.s : "");
     heed_text_free(&note);
     return !heed__stopped(s->data->c);

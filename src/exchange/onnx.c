@@ -566,7 +566,7 @@ static onnx leaf(exporter *e, both x);
 
 /* ---- constants ---- */
 
-static bool same_shape(both x) { return heed_same_shape(x[0], x[1]); }
+static bool same_shape(both x) { return heed__same_shape(x[0], x[1]); }
 
 static bool same_values(both x) {
     size_t n = x[0]->size;

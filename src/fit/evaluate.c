@@ -44,12 +44,3 @@ bool heed__evaluate(const heed_run *r, const heed_data *data, int rows, uint64_t
     }
     return true;
 }
-
-heed_score heed_evaluate(heed_tape *t, const heed_model *m, void *self, const heed_data *data,
-                         int rows) {
-    heed_score score = {0};
-    if (!t || !m || !self || rows < 1 || heed__stopped(heed_tape_ctx(t))) return score;
-    heed_run r = {.tape = t, .model = m, .self = self};
-    uint64_t all = heed_model_eval_batches(m, self, data, rows);
-    return heed__evaluate(&r, data, rows, all, all, NULL, &score) ? score : (heed_score){0};
-}

@@ -268,7 +268,13 @@ void heed__journal_start(heed__journal *j, const heed_transfer *start);
 void heed__journal_note(heed__journal *j, int64_t step, const char *note);
 
 HEED_EXPORT_BEGIN
-/* heed_run_new without the model, which heed__run_build builds. */
+/* Returns a run in memory: a new model with its initial values and the settings f, from
+ * heed_train_config. A custom training loop can train it and write it by heed_run_save. The run
+ * takes ownership of f and tokenizer (NULL: none), also on failure. labels: names of the classes,
+ * which are copied; or NULL. */
+heed_run *heed__run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
+                        const char *const *labels, int label_count);
+/* heed__run_new without the model, which heed__run_build builds. */
 heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
                           heed_tokenizer *tokenizer, const char *const *labels, int label_count);
 /* Builds the model by the settings, with initial weights, except those that are then taken from
@@ -471,5 +477,23 @@ enum { HEED__CASE_INPUTS = 16 }; /* at most */
  * error. For tests that compare instruction sets and team sizes. */
 int heed__case_run(heed_ctx *c, const heed_op *op, int index, heed_tape *memory,
                    heed_tensor *values[HEED__CASE_INPUTS + 1]);
+
+/* ---- transfer.c: the weights of a run that a training starts from ---- */
+
+/* What the rows of a model's parameters belong to (heed_row_kind); NULL: unknown. */
+typedef struct {
+    const heed_tokenizer *tokenizer, *source; /* source NULL: the same for both sides */
+    const char *const *labels;
+    int label_count;
+} heed__row_names;
+/* Copies the weights of a run to the entries of a new store s, by name. The entry's `rows` decides
+ * how rows are matched: tokens by their text, positions by number, classes by name if both have the
+ * same ones in any order. Positions on a grid of another size are interpolated bilinearly
+ * (Dosovitskiy et al. 2021, sec. 3.2). All other values keep their initial values. out lists what
+ * happened to each entry; free it with heed__transfer_close, before the run. HEED_USAGE if no
+ * parameter could be copied. */
+bool heed__transfer_take(heed_params *s, const heed__row_names *names, const heed_run *run,
+                         heed_transfer *out);
+void heed__transfer_close(heed_transfer *start);
 
 #endif

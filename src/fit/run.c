@@ -351,7 +351,7 @@ static bool save_weights(const heed_run *r, uint64_t labels, const heed_params *
     for (int i = 0, at = 2; i < META_KEYS && ok; i++)
         if (i < LABELS || *values[i]) meta[at++] = meta_keys[i], meta[at++] = values[i];
     if (ok) snprintf(digest, sizeof digest, "%016" PRIx64, weights_digest(s, values));
-    ok = ok && heed_save_meta(s, heed__run_path(dir, name).s, meta);
+    ok = ok && heed__save_meta(s, heed__run_path(dir, name).s, meta);
     heed_text_free(&settings);
     return ok;
 }
@@ -388,14 +388,14 @@ bool heed__weights_are_finite(const heed_params *s, const char *path) {
 /* A file from the build of the other precision has a digest that this build cannot compute. */
 static bool holds(const heed_safetensors *f, const heed_params *s, const char *path) {
     heed_ctx *c = heed_params_ctx(s);
-    const char *values[META_KEYS], *expected = heed_safetensors_meta(f, digest_key);
+    const char *values[META_KEYS], *expected = heed__safetensors_meta(f, digest_key);
     char found[24];
     if (heed__ctx_edited(c)) return true;
     for (int i = 0; i < META_KEYS; i++) {
-        values[i] = heed_safetensors_meta(f, meta_keys[i]);
+        values[i] = heed__safetensors_meta(f, meta_keys[i]);
         if (!values[i]) values[i] = "";
     }
-    if (!expected && !heed_safetensors_meta(f, other_key))
+    if (!expected && !heed__safetensors_meta(f, other_key))
         return heed_fail(c, HEED_DATA,
                          "%s is not of a run: expected the metadata digest; hint: it is damaged: "
                          "restore a copy, or train again",
@@ -481,7 +481,7 @@ static void add_settings(heed_text *t, const heed_config *f) {
         const char *value;
         const heed_option *p = heed_config_at(f, i, &value);
         size_t n = strlen(value);
-        if (heed_utf8_valid(value, n) == n)
+        if (heed__utf8_valid(value, n) == n)
             ok = json_object_set_new(o, p->name, json_string(value)) == 0;
     }
     char *text = ok ? json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -1078,10 +1078,10 @@ static opened *new_run(heed_ctx *c, const char *dir) {
 static bool read_meta(opened *o, const heed_model *const *models, const heed_safetensors *f,
                       const char *path) {
     heed_ctx *c = o->run.c;
-    const char *name = heed_safetensors_meta(f, "architecture");
-    const char *digest = heed_safetensors_meta(f, "tokenizer");
-    const char *labels = heed_safetensors_meta(f, "labels");
-    if (!name || !digest || !heed_safetensors_meta(f, "settings") ||
+    const char *name = heed__safetensors_meta(f, "architecture");
+    const char *digest = heed__safetensors_meta(f, "tokenizer");
+    const char *labels = heed__safetensors_meta(f, "labels");
+    if (!name || !digest || !heed__safetensors_meta(f, "settings") ||
         sscanf(digest, "%16" SCNx64, &o->digest) != 1 ||
         (labels && sscanf(labels, "%16" SCNx64, &o->labels_digest) != 1))
         return heed_fail(
@@ -1142,7 +1142,7 @@ static bool each_setting(opened *o, const char *list, const char *path,
 
 /* The settings in the weights file, which names `lora` only if they have adapters. */
 static bool apply_settings(opened *o, const heed_safetensors *f, const char *path) {
-    const char *list = heed_safetensors_meta(f, "settings"), mark[] = {*list, 0};
+    const char *list = heed__safetensors_meta(f, "settings"), mark[] = {*list, 0};
     char lora[] = "?lora=";
     lora[0] = *mark;
     return each_setting(o, list, path, apply_setting) &&
@@ -1363,7 +1363,7 @@ static bool take_changed(heed_params *s, const heed_safetensors *f, const char *
     bool ok = changed != NULL;
     for (int i = 0; ok && i < heed_params_count(s); i++) {
         const heed_param *e = heed_params_at(s, i);
-        if (e->adapter || e->state || heed_safetensors_find(f, e->name))
+        if (e->adapter || e->state || heed__safetensors_find(f, e->name))
             ok = heed_buffer_new(changed, e->name, "zero", e->tensor->dims, e->tensor->shape);
         else
             heed_freeze(s, e->name);
@@ -1403,8 +1403,8 @@ static bool check_tokenizer(const opened *o, const heed_run *base, const char *p
 static bool adapt(opened *o, const heed_run *base, const heed_safetensors *f,
                   const heed_model *const *models, const char *path) {
     heed_run *r = &o->run;
-    const char *digest = heed_safetensors_meta(f, "base");
-    const char *settings = heed_safetensors_meta(f, "config");
+    const char *digest = heed__safetensors_meta(f, "base");
+    const char *settings = heed__safetensors_meta(f, "config");
     heed_transfer start = {0};
     if (!digest || !settings || !*settings)
         return heed_fail(r->c, HEED_DATA,
@@ -1415,14 +1415,14 @@ static bool adapt(opened *o, const heed_run *base, const heed_safetensors *f,
               (r->config = heed_train_config(r->c, r->model)) &&
               each_setting(o, settings, path, set_known) && apply_settings(o, f, path) &&
               read_tokenizers(o, base->dir) &&
-              read_classes(o, heed_safetensors_meta(f, "classes"), path) &&
+              read_classes(o, heed__safetensors_meta(f, "classes"), path) &&
               heed__run_build(r, base->store) &&
-              heed_transfer_take(
-                  r->store, &(heed_row_names){r->tokenizer, r->source, r->labels, r->label_count},
+              heed__transfer_take(
+                  r->store, &(heed__row_names){r->tokenizer, r->source, r->labels, r->label_count},
                   base, &start) &&
               take_changed(r->store, f, path) && heed__store_draw_all(r->store) &&
               check_base(r, base, digest, path) && merge_adapters(r);
-    heed_transfer_close(&start);
+    heed__transfer_close(&start);
     return ok;
 }
 
@@ -1471,8 +1471,8 @@ heed_run *heed__run_start(heed_ctx *c, const heed_model *m, heed_config *f,
     return NULL;
 }
 
-heed_run *heed_run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
-                       const char *const *labels, int label_count) {
+heed_run *heed__run_new(heed_ctx *c, const heed_model *m, heed_config *f, heed_tokenizer *tokenizer,
+                        const char *const *labels, int label_count) {
     heed_run *r = heed__run_start(c, m, f, tokenizer, labels, label_count);
     if (!r || (heed__run_build(r, NULL) && heed__store_draw_all(r->store))) return r;
     heed_run_close(r);

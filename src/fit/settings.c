@@ -287,7 +287,7 @@ heed_schedule heed__settings_schedule(const heed__settings *s, int64_t steps) {
 }
 
 bool heed__settings_read(heed_ctx *c, const heed_config *f, heed__settings *s) {
-    if (!heed_config_bind(f, heed_fit_options, s)) return false;
+    if (!heed__config_bind(f, heed_fit_options, s)) return false;
     s->by_metric = strcmp(s->best, "accuracy") == 0;
     return read_optim(c, f, s) && read_length(c, f, s) && read_schedule(c, f, s) &&
            !heed__stopped(c);
@@ -367,7 +367,7 @@ bool heed_model_init(const heed_model *m, void *self, heed_params *s, const heed
     heed_ctx *c = heed_params_ctx(s);
     if (!m || !m->init || !self || !f || heed__stopped(c)) return false;
     void *set = m->set ? heed__alloc(c, m->set) : NULL;
-    bool ok = !m->set || (set && heed_config_bind(f, m->options, set));
+    bool ok = !m->set || (set && heed__config_bind(f, m->options, set));
     if (ok && !m->init(self, s, m->set ? set : (const void *)f))
         ok = heed_fail(c, HEED_USAGE, "model %s refuses its settings", m->name);
     heed__free(set);

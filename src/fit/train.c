@@ -243,7 +243,7 @@ static void copy_entries(heed_params *s, const heed_params *from, bool states) {
     for (int i = 0; i < heed_params_count(s); i++) {
         heed_param *e = heed_params_at(s, i);
         const heed_param *known = heed_params_find(from, e->name);
-        if ((states || !e->state) && known && heed_same_shape(known->tensor, e->tensor))
+        if ((states || !e->state) && known && heed__same_shape(known->tensor, e->tensor))
             heed__store_set(e, known->tensor);
     }
 }
@@ -445,7 +445,7 @@ static bool same(heed_training *t, const char *what, uint64_t was, uint64_t now,
 static uint64_t trained_labels(heed_training *t, uint64_t digest) {
     heed_safetensors *f =
         heed__safetensors_head(t->c, heed__run_path(t->a.run, "last/model.safetensors").s);
-    const char *labels = f ? heed_safetensors_meta(f, "labels") : NULL;
+    const char *labels = f ? heed__safetensors_meta(f, "labels") : NULL;
     if (labels) sscanf(labels, "%16" SCNx64, &digest);
     heed_safetensors_close(f);
     return digest;
@@ -692,7 +692,7 @@ static void release(heed__owned *owned) {
     heed__gradients_free(&t->gradients);
     heed__free(t->passes);
     if (!t->in_place) heed__free(t->net.self);
-    heed_transfer_close(&t->begun);
+    heed__transfer_close(&t->begun);
     if (t->lock.held) heed__os_unlock(&t->lock, t->lock_path.s);
     heed__free(t);
 }

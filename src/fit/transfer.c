@@ -14,7 +14,7 @@
 /* One entry of the new store, and that of the run with its name. */
 typedef struct {
     const heed_param *to, *from;
-    const heed_row_names *names; /* of the new run */
+    const heed__row_names *names; /* of the new run */
     const heed_run *run;
     int rows, width; /* of the new entry: width: the size of a row */
 } pair;
@@ -192,7 +192,7 @@ static bool prepare(heed_params *s, const pair *p, heed_param *to) {
     return true;
 }
 
-static bool take_entry(heed_params *s, heed_param *to, const heed_row_names *names,
+static bool take_entry(heed_params *s, heed_param *to, const heed__row_names *names,
                        const heed_run *run, heed_transfer *out) {
     const heed_param *from = heed_params_find(run->store, to->name);
     if (to->adapter) return true; /* of this training, not of the model */
@@ -247,20 +247,20 @@ static bool check_used(heed_ctx *c, const heed_transfer *out) {
         out->run->dir, out->run->model->name);
 }
 
-bool heed_transfer_take(heed_params *s, const heed_row_names *names, const heed_run *run,
-                        heed_transfer *out) {
-    static const heed_row_names unknown = {0};
+bool heed__transfer_take(heed_params *s, const heed__row_names *names, const heed_run *run,
+                         heed_transfer *out) {
+    static const heed__row_names unknown = {0};
     if (!s || !run || !out || heed__stopped(heed_params_ctx(s))) return false;
     *out = (heed_transfer){.run = run};
     bool ok = true;
     for (int i = 0; ok && i < heed_params_count(s); i++)
         ok = take_entry(s, heed_params_at(s, i), names ? names : &unknown, run, out);
     if (ok && add_unused(s, run, out) && check_used(run->c, out)) return true;
-    heed_transfer_close(out);
+    heed__transfer_close(out);
     return false;
 }
 
-void heed_transfer_close(heed_transfer *start) {
+void heed__transfer_close(heed_transfer *start) {
     if (!start) return;
     heed__free(start->entries);
     *start = (heed_transfer){0};
@@ -475,13 +475,13 @@ bool heed__start_find(heed_training *t) {
 bool heed__start_apply(heed_training *t) {
     const heed_run *net = &t->net;
     if (!t->from) return true;
-    heed_transfer_close(&t->begun);
-    return heed_transfer_take(net->store,
-                              &(heed_row_names){.tokenizer = net->tokenizer,
-                                                .source = net->source,
-                                                .labels = net->labels,
-                                                .label_count = net->label_count},
-                              t->from, &t->begun);
+    heed__transfer_close(&t->begun);
+    return heed__transfer_take(net->store,
+                               &(heed__row_names){.tokenizer = net->tokenizer,
+                                                  .source = net->source,
+                                                  .labels = net->labels,
+                                                  .label_count = net->label_count},
+                               t->from, &t->begun);
 }
 
 bool heed__start_is_whole(const heed_training *t) {

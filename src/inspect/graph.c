@@ -179,7 +179,7 @@ static int followed(const heed_graph *g, const heed_graph_node *n) {
     int last = -1;
     for (int k = 0; k < n->in_count; k++) {
         const heed_graph_node *from = &g->nodes[n->in[k]];
-        if (from->op.op && heed_same_shape(from->y, n->y) && n->in[k] > last) last = n->in[k];
+        if (from->op.op && heed__same_shape(from->y, n->y) && n->in[k] > last) last = n->in[k];
     }
     return last;
 }
@@ -294,11 +294,11 @@ static bool same_name(const heed_graph *g, int a, const char *x, int b, const ch
 static bool same_node(const heed_graph *g, int a, int x, int b, int y) {
     const heed_graph_node *p = &g->nodes[x], *q = &g->nodes[y];
     bool same = p->op.op && q->op.op && strcmp(p->op.op, q->op.op) == 0 &&
-                same_name(g, a, p->op.name, b, q->op.name) && heed_same_shape(p->y, q->y) &&
+                same_name(g, a, p->op.name, b, q->op.name) && heed__same_shape(p->y, q->y) &&
                 p->in_count == q->in_count && p->grad == q->grad && p->params == q->params &&
                 p->activation == q->activation;
     for (int k = 0; same && k < p->params; k++)
-        same = heed_same_shape(p->param[k], q->param[k]) &&
+        same = heed__same_shape(p->param[k], q->param[k]) &&
                same_name(g, a, p->param[k]->name, b, q->param[k]->name);
     for (int k = 0; same && k < p->in_count; k++)
         same = heed_graph_inside(g, p->in[k], a) == heed_graph_inside(g, q->in[k], b);

@@ -1,6 +1,7 @@
 /* inspection.c -- one input of a run: its axes, the predictions made on it, its pass through the
  * model. */
 #include "core/core.h"
+#include "data/kind.h"
 #include "inspect/inspect.h"
 #include "text/classes.h"
 
@@ -330,7 +331,7 @@ bool heed_inspection_tokens(heed_inspection *s, heed_run *r, const int32_t *ids,
     if (count < 0) count = 0;
     heed_reader how = heed_run_reader(r);
     heed_text title = {.c = r->c};
-    bool ok = heed_example_tokens(&how, ids, (size_t)count, &e) &&
+    bool ok = heed__example_tokens(&how, ids, (size_t)count, &e) &&
               decode(r, ids, (size_t)count, &title) &&
               heed_inspection_open(s, r, &e, title.s ? title.s : "");
     heed_text_free(&title);

@@ -119,7 +119,9 @@ static void score(heed_attention_trace *l) {
 
 /* ---- the rest of the layer ---- */
 
-double heed_row_normed(const double *x, int n, double eps, double *out) {
+/* Normalizes a row of n numbers to mean 0 and deviation 1: out = (x - mean) / sqrt(var + eps); out
+ * may be x. Returns 1 / sqrt(var + eps). Ba, Kiros & Hinton 2016, eq. 4. */
+static double row_normed(const double *x, int n, double eps, double *out) {
     double mean = 0, var = 0;
     if (!x || !out) return 0;
     for (int j = 0; j < n; j++) mean += x[j] / n;
@@ -138,7 +140,7 @@ static void norm(heed_attention_trace *l) {
         double *y = part[HEED_TRACE_NORMED].x + row;
         for (size_t j = 0; j < n; j++)
             y[j] = part[HEED_TRACE_X].x[row + j] + part[HEED_TRACE_ALL].x[row + j];
-        heed_row_normed(y, (int)n, l->args.eps, y);
+        row_normed(y, (int)n, l->args.eps, y);
         for (size_t j = 0; j < n; j++)
             y[j] = y[j] * part[HEED_TRACE_GAIN].x[j] + part[HEED_TRACE_BIAS].x[j];
     }
@@ -415,7 +417,7 @@ static void through_norm(const heed_attention_trace *l, heed_attention_trace_gra
         size_t row = (size_t)i * (size_t)n;
         double *u = d[HEED_TRACE_ALL].x + row;
         for (size_t j = 0; j < (size_t)n; j++) u[j] = x->x[row + j] + all->x[row + j];
-        double scale = heed_row_normed(u, n, l->args.eps, u);
+        double scale = row_normed(u, n, l->args.eps, u);
         norm_row_backward(d[HEED_TRACE_NORMED].x + row, l->part[HEED_TRACE_GAIN].x, n, scale, u,
                           d[HEED_TRACE_GAIN].x);
     }

@@ -1,6 +1,7 @@
 /* patch_ablation.c -- patches hidden in the order of a measure. Samek et al. 2017, sec. III: a good
  * measure of relevance finds the parts whose loss hurts most. */
 #include "core/core.h"
+#include "data/kind.h"
 #include "inspect/inspect.h"
 
 #include <math.h>
@@ -199,7 +200,7 @@ static heed_record *record_of(const hiding *r, const char *what) {
 heed_record *heed_ablate_patches(heed_run *run, const heed_patch_ablation_args *args) {
     if (!run || heed__stopped(run->c) || !args || !args->images) return NULL;
     hiding r = {.run = run, .args = args, .count = args->pictures > 0 ? args->pictures : 100};
-    size_t all = heed_images_count(args->images, args->part, -1);
+    size_t all = heed__images_count(args->images, args->part, -1);
     if ((size_t)r.count > all) r.count = (int)all;
     heed_random random = heed_random_at(heed_seed(run->c), "removal.pictures", 0, 0);
     bool ok = r.count > 0 ? open_sums(&r, args->share)

@@ -1,5 +1,6 @@
 /* reconstruction.c -- one picture as an auto-encoder returns it, and the codes of many. */
 #include "core/core.h"
+#include "data/kind.h"
 #include "inspect/inspect.h"
 
 #include <heed/reconstruction.h>
@@ -132,11 +133,12 @@ bool heed_codes_read(heed_run *r, heed_images *images, heed_part part, int rows,
     const heed_images_info *about = heed_images_about(images);
     heed_batch b;
     heed_images_set_eval_part(images, part);
-    uint64_t batches = heed_images_eval_batches(images, rows);
+    uint64_t batches = heed__images_eval_batches(images, rows);
     bool ok = !heed__stopped(r->c);
     for (uint64_t i = 0; ok && i < batches; i++)
-        ok = heed_image_batch(images, (heed_batch_at){.val = true, .index = i, .rows = rows}, &b) &&
-             add_codes(r, &b, &about->view, out, about->count[part]);
+        ok =
+            heed__image_batch(images, (heed_batch_at){.val = true, .index = i, .rows = rows}, &b) &&
+            add_codes(r, &b, &about->view, out, about->count[part]);
     return ok;
 }
 

@@ -134,7 +134,7 @@ static bool compare(scoring *s, const heed_item *item, const heed_text *made,
         s->by.count[length]++;
         s->by.exact[length] += exact;
     }
-    bool ok = heed_bleu_add_best(c, &out->bleu, made->s, right, item->count);
+    bool ok = heed__bleu_add_best(c, &out->bleu, made->s, right, item->count);
     heed__free(right);
     return ok;
 }
@@ -169,7 +169,7 @@ static bool read_targets(const scoring *s, size_t count) {
     for (size_t i = 0; ok && i < count && (ok = d->kind->input(d, true, i, &item)); i++) {
         const char *at = item.targets.s;
         for (size_t k = 0; k < item.count; k++, at += strlen(at) + 1)
-            heed_bleu_read(&s->out->bleu, at, strlen(at));
+            heed__bleu_read(&s->out->bleu, at, strlen(at));
     }
     heed_item_free(&item);
     return ok;

@@ -148,7 +148,7 @@ static bool put_setting(heed_config *f, setting *s, const char *text, const char
     setting now = {
         .o = s->o, .group = s->group, .initial = s->initial, .own = s->own, .rank = rank};
     size_t n = strlen(text);
-    if (n > HEED__VALUE_LIMIT || heed_utf8_valid(text, n) < n)
+    if (n > HEED__VALUE_LIMIT || heed__utf8_valid(text, n) < n)
         return heed_fail(f->c, status_of(rank),
                          "%s is wrong: %s: expected at most %d bytes of UTF-8, found %zu bytes%s",
                          s->o->name, where ? where : "its value", HEED__VALUE_LIMIT, n,
@@ -367,14 +367,14 @@ static bool bind(heed_ctx *c, const heed_option *o, const setting *s, unsigned c
     return true;
 }
 
-bool heed_config_bind(const heed_config *f, const heed_option *table, void *set) {
+bool heed__config_bind(const heed_config *f, const heed_option *table, void *set) {
     if (!f || !set || heed__stopped(f->c)) return false;
     bool ok = true;
     for (const heed_option *o = table; ok && o && o->name; o++) {
         unsigned char *to = (unsigned char *)set + o->offset;
         bool absent = is_shared(o) && !heed_config_has(f, o->name);
         if (o->rows)
-            ok = heed_config_bind(f, o->rows, to);
+            ok = heed__config_bind(f, o->rows, to);
         else if (o->size) {
             const setting *s = absent ? NULL : get(f, o->name, o->kind);
             ok = (s || absent) && bind(f->c, o, s, to);
@@ -591,7 +591,7 @@ static bool read_file(reading r) {
     return ok;
 }
 
-bool heed_config_read(heed_config *f, const char *path, heed_rank rank) {
+bool heed__config_read(heed_config *f, const char *path, heed_rank rank) {
     return f && !heed__stopped(f->c) && path &&
            read_file((reading){.f = f, .path = path, .rank = rank});
 }
@@ -672,7 +672,7 @@ bool heed_config_args(heed_config *f, int *argc, char **argv) {
             ok = take_flag(&a, arg);
         else if (flags && strcmp(arg, "-c") == 0) {
             const char *path = next_value(&a, arg, NULL);
-            ok = path && heed_config_read(f, path, HEED_FROM_FILE);
+            ok = path && heed__config_read(f, path, HEED_FROM_FILE);
         } else
             argv[kept++] = arg;
     }

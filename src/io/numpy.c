@@ -174,8 +174,8 @@ bool heed__npz_write(heed_ctx *c, const char *path, int count, const heed__npz_a
     return ok;
 }
 
-bool heed_npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
-                   const heed_tensor *const *tensors) {
+bool heed__npz_save(heed_ctx *c, const char *path, int count, const char *const *names,
+                    const heed_tensor *const *tensors) {
     if (heed__stopped(c) || !path) return false;
     if (count > 0 && (!names || !tensors)) count = -1;
     size_t n = count > 0 ? (size_t)count : 0;
@@ -349,7 +349,7 @@ bool heed__npy_text(const heed__npy *a, size_t index, heed_text *out) {
         if (code == 0) code = 0x2400;
         if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = 0xFFFD;
         bool byte = step == 1 && p[i];
-        ok = heed_text_put(out, text, byte ? 1 : heed_utf8_write((int32_t)code, text));
+        ok = heed_text_put(out, text, byte ? 1 : heed__utf8_write((int32_t)code, text));
     }
     return ok;
 }

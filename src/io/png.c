@@ -60,7 +60,8 @@ static unsigned char *png_bytes(heed_ctx *c, const char *name, const unsigned ch
     return png;
 }
 
-bool heed_png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width, int height) {
+bool heed__png_save(heed_ctx *c, const char *path, const unsigned char *rgb, int width,
+                    int height) {
     heed__piece piece = {0};
     if (!path) return false;
     unsigned char *png = png_bytes(c, path, rgb, width, height, &piece.n);

@@ -269,13 +269,13 @@ const heed_array *heed_safetensors_at(const heed_safetensors *f, int index) {
     return f && index >= 0 && (size_t)index < f->count ? &f->arrays[index] : NULL;
 }
 
-const heed_array *heed_safetensors_find(const heed_safetensors *f, const char *name) {
+const heed_array *heed__safetensors_find(const heed_safetensors *f, const char *name) {
     for (size_t i = 0; f && name && i < f->count; i++)
         if (strcmp(f->arrays[i].name, name) == 0) return &f->arrays[i];
     return NULL;
 }
 
-const char *heed_safetensors_meta(const heed_safetensors *f, const char *key) {
+const char *heed__safetensors_meta(const heed_safetensors *f, const char *key) {
     return f && key ? json_string_value(json_object_get(f->meta, key)) : NULL;
 }
 
@@ -369,12 +369,12 @@ bool heed__load_parsed(heed_params *s, const char *path, const heed_safetensors 
     bool ok = no_extra(c, path, s, f);
     for (int i = 0; ok && i < heed_params_count(s); i++) {
         const heed_param *e = heed_params_at(s, i);
-        const heed_array *a = heed_safetensors_find(f, e->name);
+        const heed_array *a = heed__safetensors_find(f, e->name);
         ok = (!a && heed__of(e->tensor)->optional) || check(c, path, e, a);
     }
     for (int i = 0; ok && i < heed_params_count(s); i++) {
         heed_param *e = heed_params_at(s, i);
-        const heed_array *a = heed_safetensors_find(f, e->name);
+        const heed_array *a = heed__safetensors_find(f, e->name);
         if (a)
             ok = heed__safetensors_reals(c, f, a, e->tensor->x);
         else
@@ -429,7 +429,7 @@ static int by_name(const void *a, const void *b) {
 /* Names must read back unchanged, which only valid UTF-8 does. */
 static bool is_utf8(heed_ctx *c, const char *name) {
     size_t n = strlen(name);
-    return heed_utf8_valid(name, n) == n ||
+    return heed__utf8_valid(name, n) == n ||
            heed_reject(c, HEED_USAGE,
                        (heed_problem){"name is wrong", .expected = "UTF-8", .text = name, .n = n});
 }
@@ -488,7 +488,7 @@ static bool put_header(heed_text *out, heed_param *const *entries, size_t count,
     return ok;
 }
 
-bool heed_save_meta(const heed_params *s, const char *path, const char *const *meta) {
+bool heed__save_meta(const heed_params *s, const char *path, const char *const *meta) {
     heed_ctx *c = heed_params_ctx(s);
     if (heed__stopped(c) || !path) return false;
     size_t all = (size_t)heed_params_count(s), count = 0;
@@ -515,4 +515,4 @@ bool heed_save_meta(const heed_params *s, const char *path, const char *const *m
     return ok;
 }
 
-bool heed_save(const heed_params *s, const char *path) { return heed_save_meta(s, path, NULL); }
+bool heed_save(const heed_params *s, const char *path) { return heed__save_meta(s, path, NULL); }

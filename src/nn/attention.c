@@ -185,7 +185,7 @@ static heed_tensor *row_of(heed_tape *t, heed_tensor *x, int b) {
     if (!x->i) return heed_slice(t, x, 0, b, 1);
     int shape[HEED_DIMS] = {1};
     for (int i = 1; i < x->dims; i++) shape[i] = x->shape[i];
-    return heed_input_ids(t, x->i + (size_t)b * heed_extent(x, 1, x->dims), x->dims, shape);
+    return heed_input_ids(t, x->i + (size_t)b * heed__extent(x, 1, x->dims), x->dims, shape);
 }
 
 /* The queries of each sequence attend to the keys that its cache holds, which are elsewhere for
@@ -279,7 +279,7 @@ static bool rows_fit(const heed_mha *l, heed_tape *t, const heed_tensor *x,
                          "bias or cache, x (B,T,d) and an index of rows, found %s, %d dims",
                          l->name, l->args.cross ? "cross attention" : "self-attention",
                          x ? x->dims : 0);
-    size_t all = heed_extent(x, 0, 2);
+    size_t all = heed__extent(x, 0, 2);
     for (size_t r = 0; r < rows->size; r++)
         if (rows->i[r] < 0 || (size_t)rows->i[r] >= all)
             return heed_fail(c, HEED_USAGE,

@@ -35,7 +35,7 @@ static bool fits(heed_ctx *c, const heed_tensor *w, const char *name, int rows, 
                          "LoRA adapts matrices: %s: expected at least 2 dims, found shape %s; "
                          "hint: `lora-targets` that match weights only, as '*.mlp.*.weight'",
                          name, heed_shape_text(w, shape, sizeof shape));
-    size_t in = heed_extent(w, 1, w->dims), most = in < (size_t)rows ? in : (size_t)rows;
+    size_t in = heed__extent(w, 1, w->dims), most = in < (size_t)rows ? in : (size_t)rows;
     return (rank >= 1 && (size_t)rank <= most && in <= INT32_MAX) ||
            heed_fail(c, HEED_USAGE,
                      "rank of LoRA is out of range: %s: expected 1 to %zu for %d rows of shape "
@@ -69,7 +69,7 @@ static bool add(heed_params *s, heed_tensor *w, heed_range rows, int rank, heed_
         heed__of(w)->adapter = &l->adapter;
     }
     lora *l = (void *)heed__of(w)->adapter;
-    int in = (int)heed_extent(w, 1, w->dims), i = l->count;
+    int in = (int)heed__extent(w, 1, w->dims), i = l->count;
     l->part[i].a = make(s, name, "a", "kaiming", rank, in);
     l->part[i].b = make(s, name, "b", "zero", rows.count, rank);
     l->part[i].from = rows.from;

@@ -12,7 +12,7 @@ static bool infer(heed_node *n) {
     if (w->dims != 2) return heed__bad_shapes(n, X, W, "the weight needs 2 dims, (out,in)");
     int in = heed__from_last(x, 0);
     if (in != w->shape[1]) return heed__bad_shapes(n, X, W, "inner %d != %d", in, w->shape[1]);
-    if (heed_extent(x, 0, x->dims - 1) > INT_MAX)
+    if (heed__extent(x, 0, x->dims - 1) > INT_MAX)
         return heed__bad_shape(n, X, "x has more than 2^31 - 1 rows");
     if (b && (b->dims != 1 || b->shape[0] != w->shape[0]))
         return heed__bad_shapes(n, W, B, "the bias is not (%d)", w->shape[0]);
@@ -22,7 +22,7 @@ static bool infer(heed_node *n) {
     return heed_op_output(n, x->dims, shape);
 }
 
-static int rows_of(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 1); }
+static int rows_of(const heed_tensor *x) { return (int)heed__extent(x, 0, x->dims - 1); }
 
 /* Without an activation nothing reads the values that were dropped. */
 static void again(heed_node *n) {

@@ -5,7 +5,7 @@
 enum { X, Y };
 
 static bool infer(heed_node *n) {
-    if (!heed_same_shape(n->in[X], n->in[Y]))
+    if (!heed__same_shape(n->in[X], n->in[Y]))
         return heed__bad_shapes(n, X, Y, "logits and targets differ in shape");
     return heed_op_output(n, 0, NULL);
 }

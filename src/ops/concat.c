@@ -22,7 +22,7 @@ static void forward(heed_node *n) {
     for (int i = 0; i < n->inputs; i++) {
         const heed_tensor *x = n->in[i];
         heed__copy(n, x, n->y->x + at, n->y, x->x, x, false);
-        at += heed_extent(x, heed__axis_of(n), x->dims);
+        at += heed__extent(x, heed__axis_of(n), x->dims);
     }
 }
 
@@ -33,7 +33,7 @@ static void backward(heed_node *n) {
         bool add;
         heed_real *gx = heed_grad_into(n, i, &add);
         if (gx) heed__copy(n, x, gx, x, n->y->g + at, n->y, add);
-        at += heed_extent(x, heed__axis_of(n), x->dims);
+        at += heed__extent(x, heed__axis_of(n), x->dims);
     }
 }
 

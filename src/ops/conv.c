@@ -162,7 +162,7 @@ static void backward_transposed(heed_node *n) {
     j.y = n->in[X]->x;
     j.gw = heed_grad(n, W);
     if (j.gw) run(n, &j, HEED_CONV_WEIGHTS);
-    if (gb) n->k->sum_rows(n->k, gb, n->y->g, heed_extent(n->y, 0, 3), n->y->shape[3]);
+    if (gb) n->k->sum_rows(n->k, gb, n->y->g, heed__extent(n->y, 0, 3), n->y->shape[3]);
 }
 
 static const heed_conv_args plain = {{1, 1}, {0, 0}, {1, 1}, 1, {0, 0}},

@@ -10,8 +10,8 @@ static bool infer(heed_node *n) {
     const heed__lora_args *p = n->args;
     const heed_tensor *w = n->in[W], *a = n->in[A], *b = n->in[B];
     if (w->dims < 2) return heed__bad_shape(n, W, "the weight needs at least 2 dims, (out,in)");
-    if (a->dims != 2 || (size_t)a->shape[1] != heed_extent(w, 1, w->dims))
-        return heed__bad_shapes(n, W, A, "A is not (rank,%zu)", heed_extent(w, 1, w->dims));
+    if (a->dims != 2 || (size_t)a->shape[1] != heed__extent(w, 1, w->dims))
+        return heed__bad_shapes(n, W, A, "A is not (rank,%zu)", heed__extent(w, 1, w->dims));
     if (b->dims != 2 || b->shape[1] != a->shape[0])
         return heed__bad_shapes(n, A, B, "B is not (rows,%d)", a->shape[0]);
     if (p->from < 0 || p->from > w->shape[0] || b->shape[0] > w->shape[0] - p->from)

@@ -13,7 +13,7 @@ typedef struct {
     size_t stride; /* distance between batches; 0: the same matrix for all */
 } side;
 
-static int matrices(const heed_tensor *x) { return (int)heed_extent(x, 0, x->dims - 2); }
+static int matrices(const heed_tensor *x) { return (int)heed__extent(x, 0, x->dims - 2); }
 
 static side side_of(const heed_tensor *x, heed_real *memory, bool flip) {
     int rows = heed__from_last(x, 1), cols = heed__from_last(x, 0);
@@ -64,7 +64,7 @@ static bool infer(heed_node *n, bool ta, bool tb) {
     memcpy(shape, batches->shape, sizeof shape);
     shape[batches->dims - 2] = heed__from_last(a, !ta);
     shape[batches->dims - 1] = heed__from_last(b, tb);
-    size_t rows = heed_extent(batches, 0, batches->dims - 2) * (size_t)shape[batches->dims - 2];
+    size_t rows = heed__extent(batches, 0, batches->dims - 2) * (size_t)shape[batches->dims - 2];
     if (rows > INT_MAX) return heed__bad_shapes(n, 0, 1, "more than 2^31 - 1 rows");
     return heed_op_output(n, batches->dims, shape);
 }

@@ -2,7 +2,8 @@
 #include "ops/shape.h"
 
 static bool infer(heed_node *n) {
-    if (!heed_same_shape(n->in[0], n->in[1])) return heed__bad_shapes(n, 0, 1, "the shapes differ");
+    if (!heed__same_shape(n->in[0], n->in[1]))
+        return heed__bad_shapes(n, 0, 1, "the shapes differ");
     return heed_op_output(n, 0, NULL);
 }
 

@@ -24,8 +24,8 @@ static void reorder(heed_node *n, heed_real *to, const heed_tensor *like, const 
     heed_walk w = {.shape = {1, 1, 1, 1}};
     for (int i = 0; i < source->dims; i++) {
         w.shape[lead + i] = like->shape[i];
-        w.a[lead + i] = heed_extent(source, order[i] + 1, source->dims);
-        w.c[lead + i] = heed_extent(like, i + 1, like->dims);
+        w.a[lead + i] = heed__extent(source, order[i] + 1, source->dims);
+        w.c[lead + i] = heed__extent(like, i + 1, like->dims);
     }
     n->k->permute(n->k, to, from, &w, add);
 }

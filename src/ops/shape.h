@@ -62,7 +62,7 @@ static inline int heed__axis_of(const heed_node *n) {
 }
 
 /* The rows (...) of a tensor (...,width). */
-static inline size_t heed__rows(const heed_tensor *x) { return heed_extent(x, 0, x->dims - 1); }
+static inline size_t heed__rows(const heed_tensor *x) { return heed__extent(x, 0, x->dims - 1); }
 
 /* The values of an optional input; NULL: it is absent. */
 static inline const heed_real *heed__values(const heed_tensor *x) { return x ? x->x : NULL; }
@@ -73,8 +73,8 @@ typedef struct {
 } heed__slab;
 
 static inline heed__slab heed__slab_of(const heed_tensor *x, int axis) {
-    return (heed__slab){heed_extent(x, 0, axis), (size_t)x->shape[axis],
-                        heed_extent(x, axis + 1, x->dims)};
+    return (heed__slab){heed__extent(x, 0, axis), (size_t)x->shape[axis],
+                        heed__extent(x, axis + 1, x->dims)};
 }
 
 /* y = or += x, of the shape of `part`, where x and y are in arrays like these. */
@@ -84,8 +84,8 @@ static inline void heed__copy(const heed_node *n, const heed_tensor *part, heed_
     heed_walk w = {.shape = {1, 1, 1, 1}};
     for (int d = 0, to = HEED_DIMS - part->dims; d < part->dims; d++, to++) {
         w.shape[to] = part->shape[d];
-        w.a[to] = heed_extent(like_x, d + 1, like_x->dims);
-        w.c[to] = heed_extent(like_y, d + 1, like_y->dims);
+        w.a[to] = heed__extent(like_x, d + 1, like_x->dims);
+        w.c[to] = heed__extent(like_y, d + 1, like_y->dims);
     }
     n->k->permute(n->k, y, x, &w, add);
 }

@@ -7,10 +7,10 @@
 static size_t begin(const heed_node *n) {
     const heed__slice_args *a = n->args;
     const heed_tensor *x = n->in[0];
-    return (size_t)a->from * heed_extent(x, heed__axis_of(n) + 1, x->dims);
+    return (size_t)a->from * heed__extent(x, heed__axis_of(n) + 1, x->dims);
 }
 
-static bool is_view(const heed_node *n) { return heed_extent(n->in[0], 0, heed__axis_of(n)) == 1; }
+static bool is_view(const heed_node *n) { return heed__extent(n->in[0], 0, heed__axis_of(n)) == 1; }
 
 static bool infer(heed_node *n) {
     const heed__slice_args *a = n->args;

@@ -91,7 +91,7 @@ static bool own(keeper *k, void *at, size_t count, size_t each) {
 static bool own_text(keeper *k, const char **text) {
     if (!*text) return true;
     heed_text copy = {.c = k->c};
-    if (!reserve_piece(k) || !heed_utf8_put(&copy, *text, strlen(*text))) {
+    if (!reserve_piece(k) || !heed__utf8_put(&copy, *text, strlen(*text))) {
         heed_text_free(&copy);
         return false;
     }

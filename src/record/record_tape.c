@@ -30,7 +30,7 @@ static part part_of(const heed_tape *t, const char *layer, const char *value, in
     const heed_tensor *x = heed_probe_find(t, path);
     if (!x || x->dims < 3 || item < 0 || item >= x->shape[0]) return (part){0};
     int d = x->dims;
-    return (part){.x = x->x + (size_t)item * heed_extent(x, 1, d),
+    return (part){.x = x->x + (size_t)item * heed__extent(x, 1, d),
                   .heads = d == 4 ? x->shape[1] : 1,
                   .rows = x->shape[d - 2],
                   .cols = x->shape[d - 1]};

@@ -101,11 +101,11 @@ void heed_json_text(heed_text *out, const char *key, const char *text) {
     begin(out, key);
     if (!text) {
         heed_text_put(out, "null", 4);
-    } else if (heed_utf8_valid(text, n) == n) {
+    } else if (heed__utf8_valid(text, n) == n) {
         put_string(out, text);
     } else {
         heed_text valid = {.c = out->c};
-        if (heed_utf8_put(&valid, text, n)) put_string(out, valid.s);
+        if (heed__utf8_put(&valid, text, n)) put_string(out, valid.s);
         heed_text_free(&valid);
     }
 }

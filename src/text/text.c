@@ -60,11 +60,11 @@ bool heed__put_wrapped(heed_text *out, const char *text, size_t column, const ch
                        size_t width) {
     bool ok = true, first = true;
     for (text += strspn(text, " \n\t"); ok && *text; text += strspn(text, " \n\t")) {
-        size_t n = strcspn(text, " \n\t"), wide = heed_utf8_count(text, n);
+        size_t n = strcspn(text, " \n\t"), wide = heed__utf8_count(text, n);
         bool breaks = !first && column + 1 + wide > width;
         if (breaks) {
             ok = heed_text_add(out, "\n%s", indent);
-            column = heed_utf8_count(indent, strlen(indent));
+            column = heed__utf8_count(indent, strlen(indent));
         } else if (!first) {
             ok = heed_text_put(out, " ", 1);
             column++;

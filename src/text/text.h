@@ -11,6 +11,14 @@ HEED_EXPORT_BEGIN
 
 /* ---- characters ---- */
 
+/* Writes 1 to 4 bytes and returns how many. character: a code point, unchecked. */
+size_t heed__utf8_write(int32_t character, char out[4]);
+/* The number of bytes before the first that is not valid UTF-8; n if all are valid. */
+size_t heed__utf8_valid(const char *text, size_t n);
+/* Characters in n bytes of valid UTF-8. */
+size_t heed__utf8_count(const char *text, size_t n);
+/* Appends n bytes as valid UTF-8: an invalid byte becomes the text "\xE2". */
+bool heed__utf8_put(heed_text *out, const char *text, size_t n);
 int heed__char_width(int32_t c);      /* columns of a terminal: 0, 1 or 2 */
 bool heed__is_mark(int32_t c);        /* category Mn: placed on the character before it */
 bool heed__is_seen_mark(int32_t c);   /* category M, except variation selectors and U+034F */

@@ -26,7 +26,7 @@ size_t heed_utf8_read(const char *s, size_t n, int32_t *character) {
     return len;
 }
 
-size_t heed_utf8_write(int32_t character, char out[4]) {
+size_t heed__utf8_write(int32_t character, char out[4]) {
     uint32_t c = (uint32_t)character;
     if (c < 0x80) {
         out[0] = (char)c;
@@ -47,7 +47,7 @@ static size_t skip_ascii(const char *text, size_t at, size_t n) {
     return at;
 }
 
-size_t heed_utf8_valid(const char *text, size_t n) {
+size_t heed__utf8_valid(const char *text, size_t n) {
     int32_t c = 0;
     for (size_t at = skip_ascii(text, 0, n), length; at < n; at += length) {
         if (text[at] == ' ') at = skip_ascii(text, at, n);
@@ -60,7 +60,7 @@ size_t heed_utf8_valid(const char *text, size_t n) {
 
 size_t heed__text_flaw(const char *text, size_t n) {
     const char *zero = n ? memchr(text, 0, n) : NULL;
-    return heed_utf8_valid(text, zero ? (size_t)(zero - text) : n);
+    return heed__utf8_valid(text, zero ? (size_t)(zero - text) : n);
 }
 
 size_t heed__line_of(const char *text, size_t at) {
@@ -74,16 +74,16 @@ size_t heed__line_length(const char *text, size_t n) {
     return end ? (size_t)(end - text) : n;
 }
 
-size_t heed_utf8_count(const char *text, size_t n) {
+size_t heed__utf8_count(const char *text, size_t n) {
     size_t count = 0;
     for (size_t i = 0; i < n; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
     return count;
 }
 
-bool heed_utf8_put(heed_text *out, const char *text, size_t n) {
+bool heed__utf8_put(heed_text *out, const char *text, size_t n) {
     bool ok = heed_text_put(out, "", 0);
     for (size_t at = 0; ok && at < n; at++) {
-        size_t good = heed_utf8_valid(text + at, n - at);
+        size_t good = heed__utf8_valid(text + at, n - at);
         ok = heed_text_put(out, text + at, good);
         at += good;
         if (ok && at < n) ok = heed_text_add(out, "\\x%02X", (unsigned)(unsigned char)text[at]);

@@ -14,7 +14,8 @@ static const char *sign_of(int32_t code, char buffer[4]) {
     if (code == '\t') return "⇥";
     if (code == 127) return "␡";
     if (code < 0 || code > 127) return "·";
-    buffer[heed_utf8_write(0x2400 + code, buffer)] = 0; /* U+2400: pictures of control characters */
+    buffer[heed__utf8_write(0x2400 + code, buffer)] =
+        0; /* U+2400: pictures of control characters */
     return buffer;
 }
 

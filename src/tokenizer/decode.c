@@ -88,7 +88,7 @@ static size_t character(const char *s, size_t n, bool *whole) {
 static bool put_lossy(heed_text *out, const char *s, size_t n) {
     bool whole, good = true;
     for (size_t i = 0; good && i < n;) {
-        size_t valid = heed_utf8_valid(s + i, n - i);
+        size_t valid = heed__utf8_valid(s + i, n - i);
         good = heed_text_put(out, s + i, valid);
         i += valid;
         if (good && i < n) good = heed_text_put(out, "\xEF\xBF\xBD", 3);
@@ -136,7 +136,7 @@ static bool from_fallback(const list *in, list *out) {
         size_t begin = out->bytes.n, end = i;
         for (int byte; end < count && (byte = fallback_byte(at(in, end))) >= 0; end++)
             if (!heed_text_put(&out->bytes, &(char){(char)byte}, 1)) return false;
-        bool valid = heed_utf8_valid(out->bytes.s + begin, end - i) == end - i;
+        bool valid = heed__utf8_valid(out->bytes.s + begin, end - i) == end - i;
         if (end > i && !valid) {
             out->bytes.n = begin;
             for (; i < end; i++)

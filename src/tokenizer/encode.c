@@ -139,7 +139,7 @@ static bool by_characters(const heed__step *k, const heed__spelling *from, heed_
         length = heed_utf8_read(from->s + at, from->n - at, &c);
         size_t n = 0;
         int count = c < 0 ? 0 : change(k->kind, c, to);
-        for (int i = 0; i < count; i++) n += heed_utf8_write(to[i], text + n);
+        for (int i = 0; i < count; i++) n += heed__utf8_write(to[i], text + n);
         bool as_it_is = c < 0 && k->kind != HEED__CLEAN;
         if (!(as_it_is ? keep(from, at, at + length, out)
                        : make(from, at, at + length, text, n, out)))
@@ -237,7 +237,7 @@ static bool fold_all(const heed__steps *steps, const heed__spelling *from, heed_
         length = heed_utf8_read(from->s + at, from->n - at, &c);
         int count = c >= 0 && !goes_on(c) ? fold(steps, c, to) : -1;
         size_t n = 0;
-        for (int i = 0; i < count; i++) n += heed_utf8_write(to[i], text + n);
+        for (int i = 0; i < count; i++) n += heed__utf8_write(to[i], text + n);
         *same = count >= 0;
         if (*same && !make(from, at, at + length, text, n, out)) return false;
     }
@@ -663,7 +663,7 @@ static int32_t token_of(const heed_tokenizer *k, const char *s, size_t n, bool f
     if (!*before && !*after && k->bytes) return k->byte_ids[(unsigned char)*s];
     if (!*before && !*after) return look(k, s, n);
     if (k->bytes) {
-        n = heed_utf8_write(heed__byte_char((unsigned char)*s), coded);
+        n = heed__utf8_write(heed__byte_char((unsigned char)*s), coded);
         s = coded;
     }
     char text[2 * HEED__TOKEN_BYTES + 8];
@@ -754,7 +754,7 @@ static int32_t longest_piece(const heed_tokenizer *k, const char *s, size_t n, b
 /* False: a part has no token, and so the word is unknown. */
 static bool divide_longest(const heed_tokenizer *k, const char *word, size_t n,
                            heed__word_piece *out, size_t *count) {
-    if (n > k->most_chars && heed_utf8_count(word, n) > k->most_chars) return false;
+    if (n > k->most_chars && heed__utf8_count(word, n) > k->most_chars) return false;
     for (size_t at = 0, length; at < n; at += length) {
         int32_t id = longest_piece(k, word + at, n - at, at > 0, &length);
         if (id < 0) return false;
@@ -933,7 +933,7 @@ bool heed__encode_prepare(heed_tokenizer *k) {
         k->byte_ids[i] = -1;
         if (!k->bytes && !k->byte_fallback) continue;
         size_t n = (size_t)snprintf(text, sizeof text, "<0x%02X>", (unsigned)i);
-        if (k->bytes) n = heed_utf8_write(heed__byte_char(i), text);
+        if (k->bytes) n = heed__utf8_write(heed__byte_char(i), text);
         k->byte_ids[i] = heed__names_look(&k->names, text, n);
     }
     if (k->added_count) qsort(k->added, k->added_count, sizeof *k->added, compare);
@@ -1085,7 +1085,7 @@ static inline bool put_word(encoder *e, const heed__spelling *s, heed__range wor
     const char *text = s->s + word.begin;
     if (!e->counts) return put_pieces(e, s, word);
     return (n > HEED__WORD_CHARS && e->k->model != HEED__BPE &&
-            heed_utf8_count(text, n) > HEED__WORD_CHARS) ||
+            heed__utf8_count(text, n) > HEED__WORD_CHARS) ||
            heed__count_word(e->counts, text, n);
 }
 
@@ -1257,7 +1257,7 @@ static bool put_folded(encoder *e, const char *text, size_t *at, size_t end) {
         if (count < 0) good = take_together(e, text, from);
         for (int i = 0; good && i < count; i++) {
             char s[4];
-            size_t n = heed_utf8_write(to[i], s);
+            size_t n = heed__utf8_write(to[i], s);
             good = take_character(e, s, n, to[i], from);
         }
     } while (good && e->word.n && *at < end);

@@ -83,7 +83,7 @@ bool heed__put_byte_chars(heed_text *out, const char *bytes, size_t n) {
     char text[4];
     for (size_t i = 0; i < n; i++)
         if (!heed_text_put(out, text,
-                           heed_utf8_write(heed__byte_char((unsigned char)bytes[i]), text)))
+                           heed__utf8_write(heed__byte_char((unsigned char)bytes[i]), text)))
             return false;
     return true;
 }

@@ -273,8 +273,12 @@ typedef struct {
     const char *path;
     heed__watch *watch;
 } heed__source;
-/* heed_tokenizer_train and heed_tokenizer_extend. */
+/* heed_tokenizer_train. */
 heed_tokenizer *heed__tokenizer_train(heed_ctx *c, const heed__source *text, heed_tokenizer_args a);
+/* A copy of k for a new text. If k is of characters, those of the text that it does not have are
+ * added after its tokens, in the order of their code points, up to `vocab` tokens (0: no limit).
+ * With `specials`, missing special tokens are added as well (see heed_tokenizer_args). Tokens of k
+ * keep their ids. Ownership and errors are those of heed_tokenizer_train. */
 heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__source *text, int vocab,
                                        bool specials);
 

@@ -70,7 +70,7 @@ bool heed__letters_end(heed__counts *w, bool good) {
         uint64_t *page = w->letters[i];
         for (int32_t j = 0; good && page && j < HEED__LETTER_PAGE; j++)
             if (page[j])
-                good = heed__counts_add(w, text, heed_utf8_write(i * HEED__LETTER_PAGE + j, text),
+                good = heed__counts_add(w, text, heed__utf8_write(i * HEED__LETTER_PAGE + j, text),
                                         page[j]);
         heed__free(page);
         w->letters[i] = NULL;
@@ -393,11 +393,11 @@ static bool add_bytes(trainer *t) {
     char text[4];
     for (int32_t c = 0; c < 512; c++)
         if (heed__char_byte(c) >= 0 &&
-            heed__names_add(t->pieces, text, heed_utf8_write(c, text)) < 0)
+            heed__names_add(t->pieces, text, heed__utf8_write(c, text)) < 0)
             return false;
     for (int i = 0; i < 256; i++)
         t->byte_ids[i] =
-            heed__names_look(t->pieces, text, heed_utf8_write(heed__byte_char(i), text));
+            heed__names_look(t->pieces, text, heed__utf8_write(heed__byte_char(i), text));
     return true;
 }
 
@@ -499,7 +499,7 @@ static bool add_bytes_of(heed_tokenizer *k) {
     char text[5] = "";
     bool good = true;
     for (int i = 0; good && i < 256; i++)
-        good = heed__tokenizer_add(k, text, heed_utf8_write(heed__byte_char(i), text));
+        good = heed__tokenizer_add(k, text, heed__utf8_write(heed__byte_char(i), text));
     return good;
 }
 
@@ -582,10 +582,4 @@ heed_tokenizer *heed__tokenizer_extend(const heed_tokenizer *k, const heed__sour
         return copy;
     heed_tokenizer_free(copy);
     return NULL;
-}
-
-heed_tokenizer *heed_tokenizer_extend(const heed_tokenizer *k, const char *text, size_t n,
-                                      int vocab, bool specials) {
-    if (!k || !text) return NULL;
-    return heed__tokenizer_extend(k, &(heed__source){.text = text, .n = n}, vocab, specials);
 }

@@ -384,7 +384,7 @@ static bool put_cell(const heed_chart *p, cell of, bool color, heed_text *out) {
     if (!color) return heed_text_add(out, "%c", signs[of.owner % 8]);
     heed__rgb c = color_of(p, of.owner);
     char braille[4];
-    int n = (int)heed_utf8_write(0x2800 + of.dots, braille);
+    int n = (int)heed__utf8_write(0x2800 + of.dots, braille);
     return heed_text_add(out, "\033[38;2;%d;%d;%dm%.*s\033[0m", c.r, c.g, c.b, n, braille);
 }
 

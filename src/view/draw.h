@@ -16,6 +16,23 @@ static inline bool heed__has_grid(const heed_heatmap *m) {
     return m->grid_cols > 0 && m->cols % m->grid_cols == 0;
 }
 
+/* ---- focus.c: how even weights are, and the head that is shown first ---- */
+
+/* How evenly weights (n) are spread: 2^H / n, where H is the entropy in bits of the weights divided
+ * by their sum. It is 1/n if one has all, 1 if all are equal, and 0 if none is above 0. Negative
+ * and unknown ones count as 0. */
+double heed__evenness(const heed_real *weights, int n);
+/* Whether pictures and pages say "nearly uniform": the evenness is HEED_NEARLY_UNIFORM or more, and
+ * no weight is twice the mean or more, which is where the scale of uniform weights ends. */
+bool heed__nearly_uniform(const heed_real *weights, int n);
+#define HEED_NEARLY_UNIFORM 0.9
+/* heed_records_focus for one record. */
+bool heed__record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                        heed_focus *out);
+/* The uniform weight of a block: 1 / the number of keys that a query may attend to. With query -1
+ * the mean over the queries that may attend to several keys; 1 if there are none. */
+double heed__record_uniform(const heed_record *r, const heed_record_block *b, int query);
+
 /* ---- figure.c: the scales of a heat map ---- */
 
 /* The common scale of maps, which is that of the first: from lo, or from -hi if that is below 0, to

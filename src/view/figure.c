@@ -216,7 +216,7 @@ static int captions(const plan *p, int row, char text[3][64]) {
         snprintf(text[1], 64, "%.3g to %.3g", fmin(0 - largest(m, row, -1), 0), largest(m, row, 1));
     snprintf(text[2], 64, "nearly uniform");
     return 2 +
-           (heed__row_is_share(m, row) && heed_nearly_uniform(m->values + row * m->cols, m->cols));
+           (heed__row_is_share(m, row) && heed__nearly_uniform(m->values + row * m->cols, m->cols));
 }
 
 static void size_over(plan *p) {

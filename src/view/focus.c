@@ -1,24 +1,25 @@
 /* focus.c -- how even weights are, where the scales of weights end, and the head of a record that
  * is worth looking at first: the most concentrated one. */
+#include "view/draw.h"
 #include "view/page.h"
 
 #include <math.h>
 #include <string.h>
 
-bool heed_nearly_uniform(const heed_real *weights, int n) {
+bool heed__nearly_uniform(const heed_real *weights, int n) {
     double sum = 0, most = 0;
     for (int i = 0; weights && i < n; i++) {
         sum += fmax((double)weights[i], 0);
         most = fmax(most, (double)weights[i]);
     }
-    return heed_evenness(weights, n) >= HEED_NEARLY_UNIFORM && most * n < 2 * sum;
+    return heed__evenness(weights, n) >= HEED_NEARLY_UNIFORM && most * n < 2 * sum;
 }
 
 double heed_map_least(const char *name) {
     return name && strcmp(name, "occlusion") == 0 ? HEED_LEAST_OCCLUSION : 0;
 }
 
-double heed_evenness(const heed_real *weights, int n) {
+double heed__evenness(const heed_real *weights, int n) {
     double sum = 0, bits = 0;
     for (int i = 0; weights && i < n; i++)
         if (weights[i] > 0) sum += (double)weights[i];
@@ -62,7 +63,7 @@ static double mean_evenness(const head_of *h, int query, bool all) {
         const heed_real *row = h->weights + (size_t)i * (size_t)h->cols;
         for (int k = 0; k < keys_of(h, i); k++)
             if (!isfinite((double)row[k])) return (double)NAN;
-        sum += heed_evenness(row, keys_of(h, i));
+        sum += heed__evenness(row, keys_of(h, i));
         count++;
     }
     return count ? sum / count : 1;
@@ -107,7 +108,7 @@ bool heed__key_masked(const heed_record *r, const heed_record_block *b, int key)
     return all;
 }
 
-double heed_record_uniform(const heed_record *r, const heed_record_block *b, int query) {
+double heed__record_uniform(const heed_record *r, const heed_record_block *b, int query) {
     if (!r || !b) return 1;
     head_of h = {r, b, NULL, r->axes[b->queries].count, r->axes[b->keys].count};
     int from = query < 0 ? 0 : query, end = query < 0 ? h.rows : query + 1, rows = 0;
@@ -124,7 +125,7 @@ double heed_record_uniform(const heed_record *r, const heed_record_block *b, int
 double heed_record_scale(const heed_record *r, const heed_record_block *b) {
     if (!r || !b) return 1;
     int rows = r->axes[b->queries].count, cols = r->axes[b->keys].count;
-    double end = fmin(2 * heed_record_uniform(r, b, -1), 1);
+    double end = fmin(2 * heed__record_uniform(r, b, -1), 1);
     for (int i = 0; i < b->heads * rows; i++) {
         if (b->causal && i % rows == 0) continue;
         const heed_real *row = b->weights + (size_t)i * (size_t)cols;
@@ -187,7 +188,7 @@ bool heed_records_focus(const heed_record *const *records, const int *queries, i
     return out->count > 0;
 }
 
-bool heed_record_focus(const heed_record *r, heed_stack stack, int layer, int query,
-                       heed_focus *out) {
+bool heed__record_focus(const heed_record *r, heed_stack stack, int layer, int query,
+                        heed_focus *out) {
     return heed_records_focus(&r, &query, 1, stack, layer, out);
 }

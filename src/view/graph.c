@@ -164,8 +164,8 @@ static void size_item(const heed__plan *p, heed__item *it) {
         caption k;
         caption_of(p, it, backward, &k);
         for (int i = 0; i < k.count; i++) {
-            size_t n = heed_utf8_count(k.text[i], strlen(k.text[i]));
-            if (i == 0) n += heed_utf8_count(k.bold, strlen(k.bold)) + (n > 0);
+            size_t n = heed__utf8_count(k.text[i], strlen(k.text[i]));
+            if (i == 0) n += heed__utf8_count(k.bold, strlen(k.bold)) + (n > 0);
             it->w = fmax(it->w, 20 + LETTER * (double)n);
         }
         it->h = fmax(it->h, 9 + LEADING * k.count);

@@ -223,7 +223,7 @@ static void put_code(heed_text *out, const char *kind, int r, int i, code k) {
 /* The layer's head to look at first, and how even it is, and those that follow positions. */
 static void put_focus(heed_text *out, const heed_record *r, const heed_record_block *b) {
     heed_focus f;
-    bool found = heed_record_focus(r, b->stack, b->layer, -1, &f) && &r->blocks[f.block] == b;
+    bool found = heed__record_focus(r, b->stack, b->layer, -1, &f) && &r->blocks[f.block] == b;
     /* Else it is that of the other of two blocks of one layer. */
     if (!found) f = (heed_focus){.score = 1, .positional = 1};
     heed_json_open(out, "focus", '{');
@@ -248,7 +248,7 @@ static void put_block(writer *w, int r, int i) {
     for (int j = 0; j < cols; j++)
         if (heed__key_masked(of, b, j)) heed_json_int(w->json, NULL, j);
     heed_json_close(w->json, ']');
-    heed_json_real(w->json, "uniform", heed_record_uniform(of, b, -1), 9);
+    heed_json_real(w->json, "uniform", heed__record_uniform(of, b, -1), 9);
     heed_json_real(w->json, "end", heed_record_scale(of, b), 9);
     put_focus(w->json, of, b);
     if (qk && b->align) heed_json_open(w->json, "align", '[');

@@ -105,7 +105,7 @@ heed_record_view heed_record_view_of(const heed_record *r, int query) {
                           .head = HEED_HEAD_MEAN,
                           .query = query,
                           .key = -1};
-    if (r && r->block_count && heed_record_focus(r, v.block->stack, -1, query, &v.focus))
+    if (r && r->block_count && heed__record_focus(r, v.block->stack, -1, query, &v.focus))
         v.block = &r->blocks[v.focus.block];
     for (int i = 0; r && i < r->block_count; i++)
         if (r->blocks[i].stack == v.block->stack && r->blocks[i].layer >= v.layers)
@@ -225,7 +225,7 @@ static bool is_even(const heed_record_view *v, const heed_view_map *m) {
         int keys = 0;
         while (keys < m->map.cols && !(v->block->causal && m->col[keys] > m->row[i])) keys++;
         if (keys < 2) continue;
-        if (!heed_nearly_uniform(m->map.values + (size_t)i * (size_t)m->map.cols, keys))
+        if (!heed__nearly_uniform(m->map.values + (size_t)i * (size_t)m->map.cols, keys))
             return false;
         rows++;
     }
@@ -244,7 +244,7 @@ bool heed_view_matrix(heed_ctx *c, const heed_record_view *v, int head, heed_vie
         x[i] = (heed_real)value_at(v, &(source){.head = head}, out->row[i / m->cols],
                                    out->col[i % m->cols]);
     m->values = out->values = x;
-    m->uniform = heed_record_uniform(v->record, v->block, -1);
+    m->uniform = heed__record_uniform(v->record, v->block, -1);
     m->uniform_mean = v->block->causal;
     m->hi = (heed_real)(v->end > 0 ? v->end : heed_record_scale(v->record, v->block));
     m->numbers = v->numbers;
@@ -415,14 +415,14 @@ bool heed_view_rows(heed_ctx *c, const heed_record_view *v, bool each, bool maps
                   .shares = take(out, c, most, sizeof *k.shares)};
     out->values = take(out, c, (most + 1) * (size_t)m->cols, sizeof *out->values);
     if (heed__stopped(c)) return false;
-    m->uniform = heed_record_uniform(r, b, key ? -1 : query) * (key ? count : 1);
+    m->uniform = heed__record_uniform(r, b, key ? -1 : query) * (key ? count : 1);
     m->uniform_mean = key && b->causal;
     source of = {.from = query < 0 ? 0 : query, .end = query < 0 ? a->count : query + 1};
     if (key) of.from = v->key, of.end = v->key + 1;
     if (count > 1) of.from = 0, of.end = count, of.list = v->several;
     if (count > 1 && !key) m->uniform = 0;
     for (int i = 0; count > 1 && !key && i < count; i++)
-        m->uniform += heed_record_uniform(r, b, v->several[i]) / count;
+        m->uniform += heed__record_uniform(r, b, v->several[i]) / count;
     for (int q = 0; words && q < a->count; q++)
         if (!v->hide || !a->special || !a->special[q])
             add_row(&k, (source){.head = v->head, .from = q, .end = q + 1}, false, a->labels[q]);

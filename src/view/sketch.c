@@ -170,7 +170,7 @@ bool heed__sketch_save(heed__sketch *s, const char *path) {
         heed_message(s->c, HEED_WARN,
                      "%s has boxes for letters that its font lacks; an SVG has the letters", path);
     if (!s->vector)
-        return heed_png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
+        return heed__png_save(s->c, path, s->canvas.rgb, s->canvas.width, s->canvas.height);
     heed_text_put(&s->svg, "</svg>\n", 7);
     heed__piece piece = {s->svg.s, s->svg.n};
     return path && !heed__stopped(s->c) && heed__os_write(s->c, path, &piece, 1);

@@ -1,16 +1,16 @@
 /* Memory as a promise: no allocator call in a steady step, and an error, never a crash, wherever
  * one fails. */
 #include "captions.h"
+#include "data/sets.h"
 #include "failures.h"
 #include "images.h"
 #include "interpose.h"
+#include "io/io.h"
 #include "pairs.h"
 #include <heed/models.h>
 
 #include <heed/decode.h>
 #include <heed/exchange.h>
-#include <heed/image.h>
-#include <heed/pairs.h>
 #include <heed/view.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,17 +56,17 @@ static void open_text(setting *s, bool bracket) {
     char *text = heed_text_read(s->c, path, &n);
     s->words = heed_tokenizer_train(s->c, text, n, (heed_tokenizer_args){.kind = "word"});
     free(text);
-    s->data.batches =
-        heed_corpus_open(s->c, path, s->words,
-                         (heed_corpus_args){.packing = HEED_LINES, .bracket = bracket, .block = 8});
+    s->data.batches = heed__corpus_open(
+        s->c, path, s->words,
+        (heed__corpus_args){.packing = HEED_LINES, .bracket = bracket, .block = 8}, NULL);
     set_int(s->f, "vocab", heed_vocab_size(s->words));
 }
 
 static void open_pictures(setting *s) {
     char path[600];
     path_of(path, sizeof path, "folder"); /* of check_images */
-    s->data.batches = heed_images_open(
-        s->c, path, &(heed_images_args){.val_split = 0.25, .augment = {.flip = 0.5, .pad = 1}});
+    s->data.batches = heed__images_open(
+        s->c, path, &(heed__images_args){.val_split = 0.25, .augment = {.flip = 0.5, .pad = 1}});
     s->about = heed_images_about(s->data.batches);
     if (!s->about) return;
     set_int(s->f, "image-size", s->about->view.size);
@@ -77,9 +77,9 @@ static void open_pictures(setting *s) {
 }
 
 static void open_captioned(setting *s) {
-    heed_captions *k = s->data.batches = open_captions(s->c, dir, 0, &s->words);
+    heed__captions *k = s->data.batches = open_captions(s->c, dir, 0, &s->words);
     if (!k) return;
-    const heed_images_info *about = heed_images_about(heed_captions_images(k));
+    const heed_images_info *about = heed_images_about(heed__captions_images(k));
     set_int(s->f, "image-size", about->view.size);
     set_int(s->f, "channels", about->view.channels);
     set_int(s->f, "vocab", heed_vocab_size(s->words));
@@ -89,14 +89,14 @@ static void open_pairs(setting *s, heed_target_kind kind) {
     char path[640];
     heed_text text = {.c = s->c};
     even_pairs(dir, (int)kind, path);
-    heed_pairs *k = s->data.batches =
-        heed_pairs_open(s->c, path, &(heed_pairs_args){.kind = kind, .val_split = 0.2, .block = 8});
-    heed_pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
+    heed__pairs *k = s->data.batches = heed__pairs_open(
+        s->c, path, &(heed__pairs_args){.kind = kind, .val_split = 0.2, .block = 8});
+    heed__pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
     s->words = heed_tokenizer_train(s->c, text.s, text.n,
                                     (heed_tokenizer_args){.kind = "char", .specials = true});
     heed_text_free(&text);
-    heed_pairs_encode(k, s->words, kind == HEED_TARGET_TEXT ? s->words : NULL);
-    const heed_pairs_info *about = heed_pairs_about(k);
+    heed__pairs_encode(k, s->words, kind == HEED_TARGET_TEXT ? s->words : NULL);
+    const heed__pairs_info *about = heed__pairs_about(k);
     if (!about) return;
     set_int(s->f, "vocab", heed_vocab_size(s->words));
     if (kind != HEED_TARGET_TEXT) set_int(s->f, "classes", about->classes);
@@ -315,7 +315,7 @@ static void check_pictures(void) {
     char png[600];
     path_of(png, sizeof png, "a.png");
     heed_ctx *c = heed_open(NULL);
-    heed_png_save(c, png, pixels, 18, 11);
+    heed__png_save(c, png, pixels, 18, 11);
     heed_close(c);
     fail_each((alloc_job){"pictures read", pictures_read, png}, NULL, check);
     fail_each((alloc_job){"pictures drawn", pictures_drawn, png}, NULL, check);

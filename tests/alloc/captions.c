@@ -1,5 +1,6 @@
 /* Memory as a promise, of pictures with captions. */
 #include "captions.h"
+#include "data/sets.h"
 
 #include "failures.h"
 #include "interpose.h"
@@ -18,18 +19,18 @@ static void make_list(const char *dir) {
     fclose(f);
 }
 
-heed_captions *open_captions(heed_ctx *c, const char *dir, int workers, heed_tokenizer **words) {
+heed__captions *open_captions(heed_ctx *c, const char *dir, int workers, heed_tokenizer **words) {
     char path[640];
     heed_text text = {.c = c};
     snprintf(path, sizeof path, "%s/folder/captions.tsv", dir);
-    heed_pairs *pairs = heed_pairs_open(
-        c, path, &(heed_pairs_args){.kind = HEED_TARGET_CAPTIONS, .val_split = 0.3, .block = 8});
-    heed_pairs_text(pairs, 1, &text);
+    heed__pairs *pairs = heed__pairs_open(
+        c, path, &(heed__pairs_args){.kind = HEED_TARGET_CAPTIONS, .val_split = 0.3, .block = 8});
+    heed__pairs_text(pairs, 1, &text);
     *words = heed_tokenizer_train(c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
     heed_text_free(&text);
-    heed_pairs_encode(pairs, NULL, *words);
-    return heed_captions_open(
-        c, pairs, &(heed_images_args){.workers = workers, .augment = {.flip = 0.5, .pad = 1}});
+    heed__pairs_encode(pairs, NULL, *words);
+    return heed__captions_open(
+        c, pairs, &(heed__images_args){.workers = workers, .augment = {.flip = 0.5, .pad = 1}});
 }
 
 typedef struct {
@@ -44,19 +45,19 @@ static bool whole_way(void *data) {
     captions_job *j = data;
     heed_batch b;
     heed_tokenizer *words;
-    heed_captioned found;
+    heed__captioned found;
     heed_picture picture;
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
-    heed_captions *k = open_captions(c, j->dir, j->workers, &words);
+    heed__captions *k = open_captions(c, j->dir, j->workers, &words);
     for (uint64_t i = 0; k && i < 20; i++) {
         if (i == 5) j->calls = alloc_calls;
-        heed_caption_batch(k, (heed_batch_at){.index = i, .rows = 4}, &b);
-        if (i % 7 == 3) heed_caption_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
+        heed__caption_batch(k, (heed_batch_at){.index = i, .rows = 4}, &b);
+        if (i % 7 == 3) heed__caption_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
     }
     j->calls = alloc_calls - j->calls;
-    if (heed_captions_get(k, true, 0, &found, &picture)) heed_picture_free(&picture);
+    if (heed__captions_get(k, true, 0, &found, &picture)) heed_picture_free(&picture);
     bool ok = heed_ctx_status(c) == HEED_OK && k;
-    j->lost |= ok && heed_images_about(heed_captions_images(k))->bad > 1;
+    j->lost |= ok && heed_images_about(heed__captions_images(k))->bad > 1;
     heed_close(c);
     return ok;
 }

@@ -1,5 +1,7 @@
 /* Memory as a promise, of sets of pictures. */
 #include "images.h"
+#include "data/sets.h"
+#include "io/io.h"
 
 #include "failures.h"
 #include "interpose.h"
@@ -25,7 +27,7 @@ static void make_sets(const char *dir) {
         for (int i = 0; i < EACH; i++) {
             memset(rgb, 20 * i + class, sizeof rgb);
             snprintf(path, sizeof path, "%s/folder/%d/%d.png", dir, class, i);
-            heed_png_save(c, path, rgb, SIDE, SIDE);
+            heed__png_save(c, path, rgb, SIDE, SIDE);
         }
     }
     heed_close(c);
@@ -62,14 +64,14 @@ static bool whole_way(void *data) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_batch b;
     snprintf(path, sizeof path, "%s/%s", j->dir, kinds[j->kind]);
-    heed_images *k = heed_images_open(c, path,
-                                      &(heed_images_args){.val_split = 0.3,
-                                                          .workers = j->workers,
-                                                          .augment = {.flip = 0.5, .pad = 1}});
+    heed_images *k = heed__images_open(c, path,
+                                       &(heed__images_args){.val_split = 0.3,
+                                                            .workers = j->workers,
+                                                            .augment = {.flip = 0.5, .pad = 1}});
     for (uint64_t i = 0; k && i < 20; i++) {
         if (i == 5) j->calls = alloc_calls;
-        heed_image_batch(k, (heed_batch_at){.index = i, .rows = 4}, &b);
-        if (i % 7 == 3) heed_image_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
+        heed__image_batch(k, (heed_batch_at){.index = i, .rows = 4}, &b);
+        if (i % 7 == 3) heed__image_batch(k, (heed_batch_at){.val = true, .rows = 4}, &b);
     }
     j->calls = alloc_calls - j->calls;
     bool ok = heed_ctx_status(c) == HEED_OK && k;

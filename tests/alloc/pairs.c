@@ -1,5 +1,6 @@
 /* Memory as a promise, of pairs of texts and BLEU. */
 #include "pairs.h"
+#include "data/sets.h"
 
 #include "failures.h"
 #include "interpose.h"
@@ -64,20 +65,21 @@ static bool whole_way(void *data) {
     heed_ctx *c = heed_open(&(heed_options){.seed = 1, .threads = 1});
     heed_text text = {.c = c};
     snprintf(path, sizeof path, "%s/%s", j->dir, files[kind].name);
-    heed_pairs *k = heed_pairs_open(
-        c, path, &(heed_pairs_args){.kind = (heed_target_kind)kind, .val_split = 0.2, .block = 16});
-    heed_pairs_text(k, 2, &text);
+    heed__pairs *k = heed__pairs_open(
+        c, path,
+        &(heed__pairs_args){.kind = (heed_target_kind)kind, .val_split = 0.2, .block = 16});
+    heed__pairs_text(k, 2, &text);
     heed_tokenizer *t = heed_tokenizer_train(
         c, text.s, text.n, (heed_tokenizer_args){.kind = "char", .specials = true});
     heed_text_free(&text);
-    heed_pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
+    heed__pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
     for (uint64_t i = 0; k && i < 40; i++) {
         if (i == 2) j->calls = alloc_calls;
-        heed_pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b);
-        if (i % 7 == 1) heed_pair_batch(k, (heed_batch_at){.val = true, .rows = ROWS}, &b);
+        heed__pair_batch(k, (heed_batch_at){.index = i, .rows = ROWS}, &b);
+        if (i % 7 == 1) heed__pair_batch(k, (heed_batch_at){.val = true, .rows = ROWS}, &b);
     }
     j->calls = alloc_calls - j->calls;
-    heed_bleu_add(c, &score, "the cat sat on the mat .", "the cat is on the mat .");
+    heed__bleu_add(c, &score, "the cat sat on the mat .", "the cat is on the mat .");
     bool ok = k && heed_ctx_status(c) == HEED_OK;
     heed_close(c);
     return ok;

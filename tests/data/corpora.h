@@ -2,6 +2,7 @@
 #ifndef HEED_TEST_CORPORA_H
 #define HEED_TEST_CORPORA_H
 
+#include "data/sets.h"
 #include "test.h"
 
 enum { WORDS = 4000 };
@@ -28,15 +29,15 @@ static inline heed_text counted(heed_ctx *c, int words, int per_line) {
 typedef struct {
     heed_ctx *c;
     heed_tokenizer *k;
-    heed_corpus *corpus;
+    heed__corpus *corpus;
     int place[WORDS + 8]; /* of each id in the text */
 } world;
 
-static inline world open_world(int words, int per_line, heed_corpus_args a) {
+static inline world open_world(int words, int per_line, heed__corpus_args a) {
     world w = {.c = open_ctx()};
     heed_text t = counted(w.c, words, per_line);
     w.k = heed_tokenizer_train(w.c, t.s, t.n, (heed_tokenizer_args){.kind = "word"});
-    w.corpus = heed_corpus_open(w.c, write_file("w.txt", t.s, t.n), w.k, a);
+    w.corpus = heed__corpus_open(w.c, write_file("w.txt", t.s, t.n), w.k, a, NULL);
     for (int id = 0; id < heed_vocab_size(w.k); id++)
         w.place[id] = heed_token_text(w.k, id)[0] == 'w' ? atoi(heed_token_text(w.k, id) + 1) : -1;
     heed_text_free(&t);

@@ -1,6 +1,7 @@
 /* Classes weighed by the inverse of their frequency: counts and weights of data sets, and the
  * losses of all classifiers, of which PyTorch's values are given. */
 #include "built.h"
+#include "data/sets.h"
 #include "files.h"
 #include "images.h"
 
@@ -12,49 +13,49 @@ static bool close_to(double a, double b) { return fabs(a - b) < 2e-6 * fmax(1, f
 
 enum { RARE = 4, COMMON = 12 };
 
-static heed_pairs *open_texts(heed_ctx *c, heed_target_kind kind, const char *rare,
-                              const char *common) {
+static heed__pairs *open_texts(heed_ctx *c, heed_target_kind kind, const char *rare,
+                               const char *common) {
     heed_text text = {.c = c}, all = {.c = c};
     for (int i = 0; i < RARE + COMMON; i++)
         heed_text_add(&text, "%s\n", i % 4 == 0 ? rare : common);
-    heed_pairs_args a = {.kind = kind, .block = 16};
-    heed_pairs *k = heed_pairs_open(c, text_file("texts.tsv", text.s), &a);
-    heed_pairs_text(k, 0, &all);
+    heed__pairs_args a = {.kind = kind, .block = 16};
+    heed__pairs *k = heed__pairs_open(c, text_file("texts.tsv", text.s), &a);
+    heed__pairs_text(k, 0, &all);
     heed_tokenizer *t =
         heed_tokenizer_train(c, all.s, all.n, (heed_tokenizer_args){.kind = "word"});
-    CHECK(heed_pairs_encode(k, t, NULL));
+    CHECK(heed__pairs_encode(k, t, NULL));
     heed_text_free(&text);
     heed_text_free(&all);
     return k;
 }
 
 TEST_IN(balanced_texts_have_weights_of_mean_1, heed_open(NULL)) {
-    heed_pairs *k = open_texts(c, HEED_TARGET_CLASSES, "no\tthat was bad", "yes\tgood");
+    heed__pairs *k = open_texts(c, HEED_TARGET_CLASSES, "no\tthat was bad", "yes\tgood");
     heed_batch b, half[2];
-    CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
-    CHECK(heed_pairs_count(k, 0) == RARE && heed_pairs_count(k, 1) == COMMON);
-    CHECK(heed_pairs_count(k, -1) == RARE + COMMON && heed_pairs_count(k, 2) == 0);
-    const heed_real *w = heed_pairs_balance(k);
+    CHECK(heed__pair_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
+    CHECK(heed__pairs_count(k, 0) == RARE && heed__pairs_count(k, 1) == COMMON);
+    CHECK(heed__pairs_count(k, -1) == RARE + COMMON && heed__pairs_count(k, 2) == 0);
+    const heed_real *w = heed__pairs_balance(k);
     CHECK(w && close_to((double)w[0], 2) && close_to((double)w[1], 2.0 / 3));
-    CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 8, .index = 3}, &b));
+    CHECK(heed__pair_batch(k, (heed_batch_at){.rows = 8, .index = 3}, &b));
     CHECK(b.class_weights == w && b.classes == 2);
     double sum = 0;
     for (int i = 0; i < b.rows; i++) sum += (double)w[b.labels[i]];
     CHECK(close_to(b.label_weight, sum));
     for (uint32_t i = 0; i < 2; i++) /* micro-batches divide the same batch */
-        CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4, .index = 3, .micro = i, .micros = 2},
-                              &half[i]));
+        CHECK(heed__pair_batch(k, (heed_batch_at){.rows = 4, .index = 3, .micro = i, .micros = 2},
+                               &half[i]));
     CHECK(close_to(half[0].label_weight + half[1].label_weight, b.label_weight));
-    CHECK(heed_pair_batch(k, (heed_batch_at){.rows = 4, .val = true}, &b) && !b.class_weights);
+    CHECK(heed__pair_batch(k, (heed_batch_at){.rows = 4, .val = true}, &b) && !b.class_weights);
 }
 
 TEST_IN(balanced_tags_count_words, heed_open(NULL)) {
-    heed_pairs *k = open_texts(c, HEED_TARGET_TAGS, "the cat ran\tO N O", "it ran off\tO O O");
-    CHECK(heed_pairs_count(k, 0) == RARE && heed_pairs_count(k, 1) == 2 * RARE + 3 * COMMON);
-    const heed_real *w = heed_pairs_balance(k);
+    heed__pairs *k = open_texts(c, HEED_TARGET_TAGS, "the cat ran\tO N O", "it ran off\tO O O");
+    CHECK(heed__pairs_count(k, 0) == RARE && heed__pairs_count(k, 1) == 2 * RARE + 3 * COMMON);
+    const heed_real *w = heed__pairs_balance(k);
     CHECK(w && close_to((double)w[0] * RARE, (double)w[1] * (2 * RARE + 3 * COMMON)));
     heed_batch b;
-    CHECK(heed_pair_batch(k, (heed_batch_at){.rows = RARE + COMMON}, &b));
+    CHECK(heed__pair_batch(k, (heed_batch_at){.rows = RARE + COMMON}, &b));
     CHECK(b.items == 3 * (RARE + COMMON) && b.class_weights);
     double sum = 0;
     for (int i = 0; i < b.rows * b.src_len; i++)
@@ -67,26 +68,26 @@ TEST_IN(balanced_pictures_have_weights_of_mean_1, heed_open(NULL)) {
     put_class("set/train/b", 2, 50);
     put_class("set/val/a", 1, 90);
     put_class("set/val/b", 1, 95);
-    heed_images *k = heed_images_open(c, in_folder("set"), &(heed_images_args){.workers = 1});
+    heed_images *k = heed__images_open(c, in_folder("set"), &(heed__images_args){.workers = 1});
     heed_batch b;
-    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
-    const heed_real *w = heed_images_balance(k);
+    CHECK(heed__image_batch(k, (heed_batch_at){.rows = 4}, &b) && !b.class_weights);
+    const heed_real *w = heed__images_balance(k);
     CHECK(w && close_to((double)w[0], 8.0 / 12) && close_to((double)w[1], 2));
-    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 4, .index = 1}, &b) && b.classes == 2);
+    CHECK(heed__image_batch(k, (heed_batch_at){.rows = 4, .index = 1}, &b) && b.classes == 2);
     double sum = 0;
     for (int i = 0; i < b.rows; i++) sum += (double)w[b.labels[i]];
     CHECK(close_to(sum, b.label_weight));
-    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 2, .val = true}, &b) && !b.class_weights);
+    CHECK(heed__image_batch(k, (heed_batch_at){.rows = 2, .val = true}, &b) && !b.class_weights);
 }
 
 TEST(balance_needs_labels) {
     heed_ctx *c = heed_open(NULL);
-    heed_pairs *k = heed_pairs_open(c, text_file("a.tsv", "no\tbad\nyes\tgood\n"),
-                                    &(heed_pairs_args){.kind = HEED_TARGET_CLASSES, .block = 8});
-    CHECK(heed_pairs_count(k, 0) == 0 && !heed_pairs_balance(k));
+    heed__pairs *k = heed__pairs_open(c, text_file("a.tsv", "no\tbad\nyes\tgood\n"),
+                                      &(heed__pairs_args){.kind = HEED_TARGET_CLASSES, .block = 8});
+    CHECK(heed__pairs_count(k, 0) == 0 && !heed__pairs_balance(k));
     CHECK_HAS(heed_ctx_error(c), "pairs cannot be balanced");
-    CHECK(!heed_pairs_balance(NULL) && !heed_images_balance(NULL));
-    CHECK(heed_pairs_count(NULL, 0) == 0 && heed_data_count(NULL, 0) == 0);
+    CHECK(!heed__pairs_balance(NULL) && !heed__images_balance(NULL));
+    CHECK(heed__pairs_count(NULL, 0) == 0 && heed_data_count(NULL, 0) == 0);
     heed_close(c);
 }
 

@@ -1,4 +1,5 @@
 /* BLEU: counts and scores that sacreBLEU 2.6 gives, and that a hand can follow. */
+#include "data/sets.h"
 #include "test.h"
 
 typedef struct {
@@ -32,13 +33,13 @@ TEST_IN(bleu_counts_as_sacrebleu, heed_open(NULL)) {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const pair *p = &pairs[i];
         heed_bleu b = {0};
-        CHECK(heed_bleu_add(c, &b, p->hypothesis, p->reference));
+        CHECK(heed__bleu_add(c, &b, p->hypothesis, p->reference));
         CHECK(memcmp(b.match, p->match, sizeof b.match) == 0);
         CHECK(b.length == p->length && b.reference == p->expected);
         CHECK(b.longest == (p->length > p->expected ? p->length : p->expected));
         for (size_t n = 1; n <= 4; n++)
             CHECK(b.total[n - 1] == (p->length < n ? 0 : p->length - n + 1));
-        CHECK_CLOSE(heed_bleu_of(&b), p->score, 1e-7);
+        CHECK_CLOSE(heed__bleu_of(&b), p->score, 1e-7);
     }
 }
 
@@ -65,10 +66,10 @@ TEST_IN(bleu_divides_texts_without_spaces, heed_open(NULL)) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_bleu b = {.tokens = cases[i].tokens};
-        CHECK(heed_bleu_add(c, &b, cases[i].hypothesis, cases[i].reference));
+        CHECK(heed__bleu_add(c, &b, cases[i].hypothesis, cases[i].reference));
         CHECK(memcmp(b.match, cases[i].match, sizeof b.match) == 0);
         CHECK(b.length == cases[i].length);
-        CHECK_CLOSE(heed_bleu_of(&b), cases[i].score, 1e-7);
+        CHECK_CLOSE(heed__bleu_of(&b), cases[i].score, 1e-7);
     }
 }
 
@@ -88,25 +89,25 @@ TEST(bleu_tokens_suit_the_references) {
                  {"", HEED_BLEU_13A}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_bleu b = {.length = 0};
-        heed_bleu_read(&b, cases[i].text, strlen(cases[i].text));
+        heed__bleu_read(&b, cases[i].text, strlen(cases[i].text));
         CHECK(b.tokens == cases[i].tokens);
     }
     heed_bleu b = {.length = 0}; /* all references count together */
-    heed_bleu_read(&b, "Tom", 3);
-    heed_bleu_read(&b, "我爱你", strlen("我爱你"));
-    heed_bleu_read(&b, "他", strlen("他"));
+    heed__bleu_read(&b, "Tom", 3);
+    heed__bleu_read(&b, "我爱你", strlen("我爱你"));
+    heed__bleu_read(&b, "他", strlen("他"));
     CHECK(b.tokens == HEED_BLEU_ZH);
-    heed_bleu_read(NULL, "a", 1);
-    heed_bleu_read(&b, NULL, 1);
+    heed__bleu_read(NULL, "a", 1);
+    heed__bleu_read(&b, NULL, 1);
 }
 
 TEST_IN(bleu_adds_up_over_a_corpus, heed_open(NULL)) {
     heed_bleu b = {0};
     for (size_t i = 0; i < 2; i++)
-        CHECK(heed_bleu_add(c, &b, pairs[i].hypothesis, pairs[i].reference));
-    CHECK_CLOSE(heed_bleu_of(&b), 26.269098944, 1e-7);
-    CHECK(!heed_bleu_add(c, NULL, "a", "b") && !heed_bleu_add(c, &b, NULL, "b"));
-    CHECK(heed_bleu_of(NULL) == 0 && heed_bleu_of(&(heed_bleu){0}) == 0);
+        CHECK(heed__bleu_add(c, &b, pairs[i].hypothesis, pairs[i].reference));
+    CHECK_CLOSE(heed__bleu_of(&b), 26.269098944, 1e-7);
+    CHECK(!heed__bleu_add(c, NULL, "a", "b") && !heed__bleu_add(c, &b, NULL, "b"));
+    CHECK(heed__bleu_of(NULL) == 0 && heed__bleu_of(&(heed_bleu){0}) == 0);
 }
 
 /* Papineni et al. 2002, example 1, candidate 1: 17 of its 18 words and 10 of its 17 pairs of words
@@ -121,13 +122,14 @@ TEST_IN(bleu_clips_by_the_best_of_several_references, heed_open(NULL)) {
                                 "directions of the party"};
     const char *cats[] = {"the cat is on the mat", "there is a cat on the mat"};
     heed_bleu b = {.length = 0};
-    CHECK(heed_bleu_add_best(c, &b,
-                             "It is a guide to action which ensures that the military always obeys "
-                             "the commands of the party",
-                             references, 3));
+    CHECK(
+        heed__bleu_add_best(c, &b,
+                            "It is a guide to action which ensures that the military always obeys "
+                            "the commands of the party",
+                            references, 3));
     CHECK(b.match[0] == 17 && b.total[0] == 18 && b.match[1] == 10 && b.total[1] == 17);
     CHECK(b.length == 18 && b.reference == 18);
     b = (heed_bleu){.length = 0};
-    CHECK(heed_bleu_add_best(c, &b, "the the the the the the the", cats, 2));
+    CHECK(heed__bleu_add_best(c, &b, "the the the the the the the", cats, 2));
     CHECK(b.match[0] == 2 && b.total[0] == 7 && b.reference == 7);
 }

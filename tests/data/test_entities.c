@@ -1,4 +1,5 @@
 /* Entities in labels of words: the counts are those of seqeval 1.2.2 (tests/parity/entities.py). */
+#include "data/sets.h"
 #include "files.h"
 
 enum { LABELS = 32, WORDS = 64 };
@@ -40,21 +41,21 @@ static const char *counted(heed_ctx *c, const char *gold, const char *predicted,
             number_of(labels, &count, g.word[i]);
             number_of(labels, &count, p.word[i]);
         }
-    heed_entities *e = heed_entities_new(c, labels, count, strict);
-    CHECK(e && (!strict || strcmp(heed_entities_scheme(e), scheme) == 0));
+    heed__entities *e = heed__entities_new(c, labels, count, strict);
+    CHECK(e && (!strict || strcmp(heed__entities_scheme(e), scheme) == 0));
     for (int i = 0; i < g.count; i++)
         if (*g.word[i] == '|')
-            heed_entities_end(e);
+            heed__entities_end(e);
         else
-            heed_entities_word(e, number_of(labels, &count, g.word[i]),
-                               number_of(labels, &count, p.word[i]));
-    heed_entities_end(e);
-    const heed_entity_score *list = heed_entities_scores(e, &types);
+            heed__entities_word(e, number_of(labels, &count, g.word[i]),
+                                number_of(labels, &count, p.word[i]));
+    heed__entities_end(e);
+    const heed__entity_score *list = heed__entities_scores(e, &types);
     *out = 0;
     for (size_t i = 0; i < types; i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%s%s %zu %zu %zu", i ? " " : "",
                               list[i].type, list[i].gold, list[i].predicted, list[i].correct);
-    heed_entities_free(e);
+    heed__entities_free(e);
     return out;
 }
 
@@ -94,13 +95,13 @@ TEST_IN(entities_are_counted_as_by_seqeval, heed_open(NULL)) {
 TEST_IN(entities_are_of_labels_that_name_them, heed_open(NULL)) {
     static const char *const pos[] = {"NOUN", "O", "B"}, *const none[] = {"O", "O"},
                              *const inside[] = {"I-A", "O"}, *const mixed[] = {"B-A", "L-A", "S-A"};
-    CHECK(!heed_entities_new(c, pos, 3, false) && !heed_entities_new(c, none, 2, false));
-    CHECK(!heed_entities_new(c, inside, 2, true) && !heed_entities_new(c, mixed, 3, true));
-    heed_entities *e = heed_entities_new(c, inside, 2, false);
+    CHECK(!heed__entities_new(c, pos, 3, false) && !heed__entities_new(c, none, 2, false));
+    CHECK(!heed__entities_new(c, inside, 2, true) && !heed__entities_new(c, mixed, 3, true));
+    heed__entities *e = heed__entities_new(c, inside, 2, false);
     size_t count;
-    CHECK(e && !heed_entities_scheme(e));
-    heed_entities_scores(e, &count);
+    CHECK(e && !heed__entities_scheme(e));
+    heed__entities_scores(e, &count);
     CHECK(count == 0);
-    heed_entities_free(e);
-    heed_entities_free(NULL);
+    heed__entities_free(e);
+    heed__entities_free(NULL);
 }

@@ -1,6 +1,7 @@
 /* Decoding: every format right, or refused with the reason. */
 #include "files.h"
 #include "golden.h"
+#include "io/io.h"
 #include "pictures.h"
 
 /* ---- PNG ---- */
@@ -104,7 +105,7 @@ TEST(image_png_written_by_us) {
     unsigned char rgb[5 * 4 * 3];
     for (int i = 0; i < 60; i++) rgb[i] = (unsigned char)(i * 37);
     const char *path = in_folder("a.png");
-    CHECK(heed_png_save(c, path, rgb, 5, 4));
+    CHECK(heed__png_save(c, path, rgb, 5, 4));
     heed_picture p;
     CHECK(heed_picture_read(path, &p, refused) == HEED_OK);
     CHECK(p.width == 5 && p.height == 4 && p.channels == 3 && memcmp(p.pixels, rgb, 60) == 0);

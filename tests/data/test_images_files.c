@@ -1,10 +1,11 @@
 /* Sets of pictures in CIFAR's files and in CSV lists. */
+#include "data/sets.h"
 #include "images.h"
 
 #include <unistd.h>
 
-static heed_images *open_here(heed_ctx *c, heed_images_args a) {
-    return heed_images_open(c, test_folder(), &a);
+static heed_images *open_here(heed_ctx *c, heed__images_args a) {
+    return heed__images_open(c, test_folder(), &a);
 }
 
 /* ---- CIFAR ---- */
@@ -28,7 +29,7 @@ static void put_cifar(const char *name, int label_bytes, int count, int first, i
 }
 
 static void check_cifar(heed_ctx *c, const char *kind, int classes, size_t train, size_t test) {
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->classes == classes && f->view.size == 32 && f->view.channels == 3);
     if (!f) return;
@@ -50,11 +51,11 @@ TEST_IN(images_cifar_10, open_images_ctx()) {
     put_cifar("test_batch.bin", 1, 4, 0, 10);
     check_cifar(c, "cifar-10", 10, 20, 4);
     text_file("batches.meta.txt", "j\ni\nh\ng\nf\ne\nd\nc\nb\na\n\n");
-    heed_images *k = open_here(c, (heed_images_args){.no_test = true, .val_split = 0.5});
+    heed_images *k = open_here(c, (heed__images_args){.no_test = true, .val_split = 0.5});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->count[HEED_TEST_PART] == 0 && f->count[HEED_VAL_PART] == 10);
     if (f) CHECK_TEXT(f->labels[0], "j"); /* the file's order is the labels' */
-    k = open_here(c, (heed_images_args){.channels = 1});
+    k = open_here(c, (heed__images_args){.channels = 1});
     heed_picture p = {0};
     CHECK(heed_images_get(k, HEED_TRAIN_PART, 9, &p, NULL, NULL) && p.channels == 1);
     CHECK(p.pixels && p.pixels[0] == (int)(0.299 * 9 + 0.587 * 18 + 0.114 * 7 + 0.5));
@@ -67,29 +68,29 @@ TEST_IN(images_cifar_100, open_images_ctx()) {
     put_cifar("test.bin", 2, 3, 0, 100);
     check_cifar(c, "cifar-100", 100, 100, 3);
     put_cifar("test_batch.bin", 1, 10, 0, 10);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "two sets in one folder");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "two sets in one folder");
 }
 
 TEST_IN(images_cifar_damage_is_told, open_images_ctx()) {
     put_cifar("data_batch_1.bin", 1, 10, 0, 9);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA,
                 "class \"class 9\" has no pictures");
     put_cifar("data_batch_1.bin", 1, 11, 0, 11);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found 10 in record 10");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "found 10 in record 10");
     put_cifar("data_batch_1.bin", 2, 10, 0, 10);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "records of 3073 bytes");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "records of 3073 bytes");
     text_file("data_batch_1.bin", "");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found 0 bytes");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "found 0 bytes");
     put_cifar("data_batch_1.bin", 1, 10, 0, 10);
     text_file("batches.meta.txt", "a\nb\na\n");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected 10, one a line");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "expected 10, one a line");
 }
 
 /* ---- CSV ---- */
 
 static heed_images *open_csv(heed_ctx *c, const char *text, size_t n) {
     put_file(in_folder("list.csv"), text, n);
-    return heed_images_open(c, in_folder("list.csv"), &(heed_images_args){0});
+    return heed__images_open(c, in_folder("list.csv"), &(heed__images_args){0});
 }
 
 TEST_IN(images_csv_reads_lists, open_images_ctx()) {

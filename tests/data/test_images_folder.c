@@ -1,11 +1,12 @@
 #define _DEFAULT_SOURCE /* symlink, mkfifo */
 /* Sets of pictures in folders. */
+#include "data/sets.h"
 #include "images.h"
 
 #include <unistd.h>
 
-static heed_images *open_here(heed_ctx *c, heed_images_args a) {
-    return heed_images_open(c, test_folder(), &a);
+static heed_images *open_here(heed_ctx *c, heed__images_args a) {
+    return heed__images_open(c, test_folder(), &a);
 }
 
 static size_t total(const heed_images *k) {
@@ -25,7 +26,7 @@ TEST_IN(images_folder_has_parts, open_images_ctx()) {
     text_file("train/a/notes.txt", "no picture");
     text_file("train/a/.001.png", "hidden");
     text_file("train/readme", "no class");
-    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
+    heed_images *k = open_here(c, (heed__images_args){.val_split = 0.5});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->classes == 3 && f->bad == 0 && f->view.channels == 1 && f->view.size == SIDE);
     if (f) {
@@ -34,9 +35,9 @@ TEST_IN(images_folder_has_parts, open_images_ctx()) {
         CHECK_TEXT(f->labels[1], "a");
         CHECK_TEXT(f->labels[2], "b");
         CHECK(f->count[HEED_TRAIN_PART] == 9 && f->count[HEED_VAL_PART] == 3);
-        CHECK(f->count[HEED_TEST_PART] == 5 && heed_images_count(k, HEED_TRAIN_PART, 1) == 4);
-        CHECK(heed_images_count(k, HEED_TEST_PART, 0) == 5);
-        CHECK(heed_images_count(k, HEED_TEST_PART, -1) == 5);
+        CHECK(f->count[HEED_TEST_PART] == 5 && heed__images_count(k, HEED_TRAIN_PART, 1) == 4);
+        CHECK(heed__images_count(k, HEED_TEST_PART, 0) == 5);
+        CHECK(heed__images_count(k, HEED_TEST_PART, -1) == 5);
     }
     heed_picture p = {0};
     const char *name = NULL;
@@ -45,7 +46,7 @@ TEST_IN(images_folder_has_parts, open_images_ctx()) {
     CHECK(p.pixels && p.pixels[0] == 41 && p.pixels[1] == pixel_of(41, 1));
     CHECK_HAS(name, "valid/b/001.png");
     heed_picture_free(&p);
-    k = open_here(c, (heed_images_args){.no_test = true});
+    k = open_here(c, (heed__images_args){.no_test = true});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
     CHECK(!heed_images_get(k, HEED_TEST_PART, 0, &p, NULL, NULL));
     heed_clear(c);
@@ -54,7 +55,7 @@ TEST_IN(images_folder_has_parts, open_images_ctx()) {
 TEST_IN(images_folder_classes_that_are_numbers_have_their_order, open_images_ctx()) {
     static const char *const order[] = {"0", "2", "10", "100"};
     for (int i = 3; i >= 0; i--) put_class(order[i], 2, 10 * i);
-    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.5});
+    heed_images *k = open_here(c, (heed__images_args){.val_split = 0.5});
     for (int i = 0; k && i < 4; i++) CHECK_TEXT(heed_images_about(k)->labels[i], order[i]);
     CHECK(k != NULL);
 }
@@ -66,12 +67,12 @@ TEST(images_folder_split_is_stratified_and_seeded) {
     put_class("c", 1, 59);
     for (uint64_t seed = 0; seed < 2; seed++) {
         heed_ctx *c = heed_open(&(heed_options){.seed = seed, .threads = 1});
-        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.2});
-        CHECK(k && heed_images_count(k, HEED_VAL_PART, 0) == 8);
-        CHECK(k && heed_images_count(k, HEED_VAL_PART, 1) == 4);
-        CHECK(k && heed_images_count(k, HEED_VAL_PART, 2) == 0);
+        heed_images *k = open_here(c, (heed__images_args){.val_split = 0.2});
+        CHECK(k && heed__images_count(k, HEED_VAL_PART, 0) == 8);
+        CHECK(k && heed__images_count(k, HEED_VAL_PART, 1) == 4);
+        CHECK(k && heed__images_count(k, HEED_VAL_PART, 2) == 0);
         for (int part = 0; part < 2; part++)
-            for (size_t i = 0; i < heed_images_count(k, (heed_part)part, -1); i++) {
+            for (size_t i = 0; i < heed__images_count(k, (heed_part)part, -1); i++) {
                 heed_picture p = {0};
                 CHECK(heed_images_get(k, (heed_part)part, i, &p, NULL, NULL));
                 if (p.pixels) chosen[seed][p.pixels[0]] += part ? 100 : 1;
@@ -84,13 +85,13 @@ TEST(images_folder_split_is_stratified_and_seeded) {
 }
 
 TEST_IN(images_folder_refuses_what_makes_no_classes, open_images_ctx()) {
-    heed_images_args a = {0};
+    heed__images_args a = {0};
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected a folder for each class");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("none"), &a), HEED_DATA, "No such file");
+    CHECK_FAILS(c, heed__images_open(c, in_folder("none"), &a), HEED_DATA, "No such file");
     put_class("cats", 2, 0);
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "expected at least 2, found 1, cats");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/000.png"), &a), HEED_DATA, "CSV file");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("cats/"), &a), HEED_DATA,
+    CHECK_FAILS(c, heed__images_open(c, in_folder("cats/000.png"), &a), HEED_DATA, "CSV file");
+    CHECK_FAILS(c, heed__images_open(c, in_folder("cats/"), &a), HEED_DATA,
                 "name the folder above, \"/");
     make_folder("dogs");
     text_file("dogs/000.txt", "no picture");
@@ -107,7 +108,7 @@ TEST_IN(images_folder_classes_of_parts_must_agree, open_images_ctx()) {
     put_class("train/cats", 2, 0);
     put_class("train/dogs", 2, 0);
     put_class("test/birds", 2, 0);
-    heed_images_args a = {0};
+    heed__images_args a = {0};
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "\"birds\" of the test part is not in the training");
     a.no_test = true;
     CHECK(open_here(c, a));
@@ -120,22 +121,22 @@ TEST_IN(images_folder_classes_of_parts_must_agree, open_images_ctx()) {
 
 TEST_IN(images_folder_labels_of_a_run, open_images_ctx()) {
     const char *const labels[] = {"dogs", "birds", "cats"};
-    heed_images_args a = {.labels = labels, .label_count = 3, .deviation = {1}, .channels = 1};
+    heed__images_args a = {.labels = labels, .label_count = 3, .deviation = {1}, .channels = 1};
     put_class("test/cats", 2, 0);
     put_class("test/dogs", 3, 0);
     heed_images *k = open_here(c, a);
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->classes == 3 && f->count[HEED_TRAIN_PART] == 0 && f->count[HEED_TEST_PART] == 5);
-    CHECK(heed_images_count(k, HEED_TEST_PART, 0) == 3);
-    CHECK(heed_images_count(k, HEED_TEST_PART, 1) == 0);
-    CHECK(heed_images_count(k, HEED_TEST_PART, 2) == 2);
+    CHECK(heed__images_count(k, HEED_TEST_PART, 0) == 3);
+    CHECK(heed__images_count(k, HEED_TEST_PART, 1) == 0);
+    CHECK(heed__images_count(k, HEED_TEST_PART, 2) == 2);
     heed_batch b;
-    CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b), HEED_USAGE,
+    CHECK_FAILS(c, heed__image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b), HEED_USAGE,
                 "neither a validation");
     heed_images_set_eval_part(k, HEED_TEST_PART);
-    CHECK(heed_image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b) && b.rows == 5);
+    CHECK(heed__image_batch(k, (heed_batch_at){.val = true, .rows = 8}, &b) && b.rows == 5);
     CHECK(b.labels && b.labels[0] == 2 && b.labels[4] == 0);
-    CHECK_FAILS(c, heed_image_batch(k, (heed_batch_at){.rows = 8}, &b), HEED_USAGE, "no training");
+    CHECK_FAILS(c, heed__image_batch(k, (heed_batch_at){.rows = 8}, &b), HEED_USAGE, "no training");
     a.deviation[0] = 0;
     CHECK_FAILS(c, open_here(c, a), HEED_DATA, "mean and deviation");
     a.labels = NULL;
@@ -149,7 +150,7 @@ TEST_IN(images_folder_labels_of_a_run, open_images_ctx()) {
 }
 
 TEST_IN(images_folder_called_train_may_be_a_class, open_images_ctx()) {
-    heed_images_args a = {0};
+    heed__images_args a = {0};
     put_class("train", 2, 0);
     put_class("test", 2, 0);
     CHECK_FAILS(
@@ -182,7 +183,7 @@ TEST(images_folder_knows_parts_by_other_names) {
                 put_class(folder, 3 - part, 10 * part + class);
             }
         snprintf(folder, sizeof folder, "%s/%d", test_folder(), i);
-        heed_images *k = heed_images_open(c, folder, &(heed_images_args){0});
+        heed_images *k = heed__images_open(c, folder, &(heed__images_args){0});
         const heed_images_info *f = heed_images_about(k);
         CHECK(f && f->count[HEED_TRAIN_PART] == 6 && f->count[HEED_VAL_PART] == 4);
         CHECK(f && f->count[HEED_TEST_PART] == 2 && f->classes == 2);
@@ -198,13 +199,13 @@ TEST(images_folder_tells_of_folders_that_are_no_parts) {
     put_class("train/a", 3, 0);
     put_class("train/b", 3, 10);
     put_class("holdout/a", 3, 20);
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     CHECK(k && total(k) == 6 && warnings == 1);
     rename(in_folder("train"), in_folder("seg_train"));
     rename(in_folder("holdout"), in_folder("Test-2017"));
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "called like parts");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "called like parts");
     rename(in_folder("Test-2017"), in_folder("testament"));
-    CHECK(open_here(c, (heed_images_args){0}) != NULL);
+    CHECK(open_here(c, (heed__images_args){0}) != NULL);
     CLOSE(c);
 }
 
@@ -216,7 +217,7 @@ TEST_IN(images_folder_skips_and_lists_bad_pictures, open_images_ctx()) {
     text_file("cats/001.png", "no picture at all, this is");
     text_file("dogs/zero.png", "");
     CHECK(symlink("nothing", in_folder("dogs/link.jpg")) == 0);
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && f->bad == 3 && f->count[HEED_TRAIN_PART] == 5);
     const char *path, *why;
@@ -226,10 +227,10 @@ TEST_IN(images_folder_skips_and_lists_bad_pictures, open_images_ctx()) {
     CHECK_HAS(path, "dogs/link.jpg");
     CHECK_TEXT(why, "there is no such file");
     CHECK(!heed_images_bad(k, 3, &path, &why));
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.strict = true}), HEED_DATA, "cats/001.png");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){.strict = true}), HEED_DATA, "cats/001.png");
     text_file("cats/000.png", "neither");
     text_file("cats/002.png", "nor this");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA,
                 "class \"cats\" has no picture that can be read");
 }
 
@@ -243,10 +244,10 @@ TEST_IN(images_folder_follows_links_and_no_pipes, open_images_ctx()) {
     CHECK(symlink(".", in_folder("dogs/self")) == 0);
     CHECK(symlink("other.png", in_folder("dogs/other.png")) == 0);
     CHECK(mkfifo(in_folder("dogs/pipe.png"), 0666) == 0);
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     /* the young ones' friends count, what lies above does not */
-    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 6);
-    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 2 && heed_images_about(k)->bad == 2);
+    CHECK(k && heed__images_count(k, HEED_TRAIN_PART, 0) == 6);
+    CHECK(k && heed__images_count(k, HEED_TRAIN_PART, 1) == 2 && heed_images_about(k)->bad == 2);
 }
 
 TEST_IN(images_folder_of_links_into_a_store, open_images_ctx()) {
@@ -256,11 +257,11 @@ TEST_IN(images_folder_of_links_into_a_store, open_images_ctx()) {
     make_folder("view");
     CHECK(symlink("../store/cats", in_folder("view/x")) == 0);
     CHECK(symlink("../store/dogs", in_folder("view/y")) == 0);
-    heed_images *k = heed_images_open(c, in_folder("view"), &(heed_images_args){0});
-    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 0) == 2);
-    CHECK(k && heed_images_count(k, HEED_TRAIN_PART, 1) == 3);
+    heed_images *k = heed__images_open(c, in_folder("view"), &(heed__images_args){0});
+    CHECK(k && heed__images_count(k, HEED_TRAIN_PART, 0) == 2);
+    CHECK(k && heed__images_count(k, HEED_TRAIN_PART, 1) == 3);
     CHECK(symlink("..", in_folder("view/z")) == 0);
-    CHECK_FAILS(c, heed_images_open(c, in_folder("view"), &(heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, heed__images_open(c, in_folder("view"), &(heed__images_args){0}), HEED_DATA,
                 "class \"z\" has no pictures");
 }
 
@@ -269,7 +270,7 @@ TEST_IN(images_folder_unreadable, open_images_ctx()) {
     put_class("dogs", 2, 0);
     CHECK(chmod(in_folder("dogs"), 0) == 0);
     if (getuid() != 0)
-        CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "Permission denied");
+        CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "Permission denied");
     CHECK(chmod(in_folder("dogs"), 0777) == 0);
 }
 
@@ -291,11 +292,11 @@ TEST(images_folder_of_mixed_channels) {
     put_class("cats", 2, 0);
     put_class("dogs", 2, 0);
     put_png("dogs/001.png", SIDE, SIDE, 3, 5);
-    heed_images_close(open_here(c, (heed_images_args){.convert = true}));
+    heed__images_close(open_here(c, (heed__images_args){.convert = true}));
     CHECK_TEXT(note, "");
     for (int channels = 0; channels <= 3; channels++) {
         if (channels == 2) continue;
-        heed_images *k = open_here(c, (heed_images_args){.channels = channels});
+        heed_images *k = open_here(c, (heed__images_args){.channels = channels});
         const heed_images_info *f = heed_images_about(k);
         int expected = channels ? channels : 3;
         CHECK_HAS(note, notes[channels]);
@@ -311,7 +312,7 @@ TEST(images_folder_of_mixed_channels) {
         CHECK(f && f->view.channels == expected);
         if (f) CHECK_CLOSE(f->view.mean[expected - 1], sum / 4 / PIXELS, 1e-12);
     }
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.channels = 2}), HEED_USAGE, "channels");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){.channels = 2}), HEED_USAGE, "channels");
     CLOSE(c);
 }
 
@@ -319,13 +320,13 @@ TEST_IN(images_folder_of_odd_sizes, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("dogs", 1, 0);
     put_png("dogs/001.png", 9, 12, 1, 5);
-    heed_images *k = open_here(c, (heed_images_args){.size = 4});
+    heed_images *k = open_here(c, (heed__images_args){.size = 4});
     const heed_images_info *f = heed_images_about(k);
     CHECK(f && !f->sized && f->low_width == SIDE && f->high_width == 9 && f->high_height == 12);
     heed_batch b;
-    CHECK(heed_image_batch(k, (heed_batch_at){.rows = 3}, &b) && b.len == 16);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.size = -1}), HEED_USAGE, "size");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){.size = 5000}), HEED_USAGE, "size");
+    CHECK(heed__image_batch(k, (heed_batch_at){.rows = 3}, &b) && b.len == 16);
+    CHECK_FAILS(c, open_here(c, (heed__images_args){.size = -1}), HEED_USAGE, "size");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){.size = 5000}), HEED_USAGE, "size");
 }
 
 /* Pictures that differ in size are read in the median of their short sides, at most 64. */
@@ -340,13 +341,13 @@ TEST(images_folder_chooses_size) {
         put_png("dogs/1.png", 111, 110, 1, 7);
         text_file("dogs/a.txt", "no picture");
         text_file("dogs/b.txt", "nor this");
-        heed_images *k = open_here(c, (heed_images_args){0});
+        heed_images *k = open_here(c, (heed__images_args){0});
         const heed_images_info *f = heed_images_about(k);
         CHECK(f && f->sized && f->view.size == sides[i][1]);
         CHECK(f && f->others == 2);
         if (f) CHECK_HAS(f->other, "dogs/a.txt");
-        heed_images_close(k);
-        k = open_here(c, (heed_images_args){.resize_to = 9});
+        heed__images_close(k);
+        k = open_here(c, (heed__images_args){.resize_to = 9});
         CHECK(k && heed_images_about(k)->view.size <= 9);
         CLOSE(c);
     }
@@ -356,7 +357,7 @@ TEST(images_folder_chooses_size) {
 TEST_IN(images_folder_resizes_before_it_crops, open_images_ctx()) {
     put_class("cats", 2, 0);
     put_class("dogs", 2, 10);
-    heed_images *k = open_here(c, (heed_images_args){.resize_to = SIDE - 1});
+    heed_images *k = open_here(c, (heed__images_args){.resize_to = SIDE - 1});
     CHECK(k && heed_images_about(k)->view.size == SIDE - 1);
 }
 
@@ -365,7 +366,7 @@ TEST_IN(images_folder_checksum, open_images_ctx()) {
     put_class("train/cats", 2, 0);
     put_class("train/dogs", 2, 10);
     put_class("test/dogs", 2, 20);
-    heed_images_args a = {.val_split = 0.5};
+    heed__images_args a = {.val_split = 0.5};
     uint64_t first = heed_images_about(open_here(c, a))->checksum;
     put_png("test/dogs/000.png", SIDE, SIDE, 1, 99);
     CHECK(heed_images_about(open_here(c, a))->checksum == first);
@@ -382,11 +383,11 @@ TEST_IN(images_folder_overlap, open_images_ctx()) {
     put_class("train/dogs", 5, 10);
     put_class("val/cats", 4, 3);  /* two of them are the training part's */
     put_class("test/dogs", 9, 8); /* five are */
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     CHECK(k && heed_images_about(k)->overlap[HEED_VAL_PART] == 2);
     CHECK(k && heed_images_about(k)->overlap[HEED_TEST_PART] == 5);
-    heed_duplicate twin = {0};
-    CHECK(heed_images_duplicate(k, &twin) && twin.part == HEED_VAL_PART);
+    heed__duplicate twin = {0};
+    CHECK(heed__images_duplicate(k, &twin) && twin.part == HEED_VAL_PART);
     heed_picture one = {0}, other = {0};
     CHECK(heed_images_get(k, twin.part, twin.index, &one, NULL, NULL));
     CHECK(heed_images_get(k, HEED_TRAIN_PART, twin.trained, &other, NULL, NULL));
@@ -402,7 +403,7 @@ TEST(images_open_with_threads_is_the_same) {
     heed_images_info info[2];
     for (int i = 0; i < 2; i++) {
         heed_ctx *c = heed_open(&(heed_options){.threads = i ? 4 : 1});
-        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.1});
+        heed_images *k = open_here(c, (heed__images_args){.val_split = 0.1});
         CHECK(k != NULL);
         if (k) info[i] = *heed_images_about(k);
         info[i].labels = NULL;

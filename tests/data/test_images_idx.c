@@ -1,11 +1,12 @@
 #define _DEFAULT_SOURCE /* truncate */
 /* Sets of pictures in IDX files. */
+#include "data/sets.h"
 #include "images.h"
 
 #include <unistd.h>
 
-static heed_images *open_here(heed_ctx *c, heed_images_args a) {
-    return heed_images_open(c, test_folder(), &a);
+static heed_images *open_here(heed_ctx *c, heed__images_args a) {
+    return heed__images_open(c, test_folder(), &a);
 }
 
 TEST(images_idx_reads_plain_and_zipped) {
@@ -14,7 +15,7 @@ TEST(images_idx_reads_plain_and_zipped) {
         heed_ctx *c = open_images_ctx();
         if (zipped) unlink(in_folder("train-images-idx3-ubyte"));
         put_mnist(zipped, 40, 10);
-        heed_images *k = open_here(c, (heed_images_args){.val_split = 0.25});
+        heed_images *k = open_here(c, (heed__images_args){.val_split = 0.25});
         const heed_images_info *f = heed_images_about(k);
         CHECK(f && f->classes == 4 && f->view.size == SIDE && f->view.channels == 1);
         if (!f) break;
@@ -23,7 +24,7 @@ TEST(images_idx_reads_plain_and_zipped) {
         CHECK(f->count[HEED_TRAIN_PART] == 28 && f->count[HEED_VAL_PART] == 12);
         CHECK(f->count[HEED_TEST_PART] == 10 && f->bad == 0);
         for (int label = 0; label < 4; label++)
-            CHECK(heed_images_count(k, HEED_VAL_PART, label) == 3);
+            CHECK(heed__images_count(k, HEED_VAL_PART, label) == 3);
         heed_picture p;
         int label;
         const char *name;
@@ -55,16 +56,16 @@ TEST_IN(images_idx_of_emnist, open_images_ctx()) {
             snprintf(to, sizeof to, "emnist-letters-%s-%s%s", i < 2 ? "train" : "test", form, end);
             rename_file(from, to);
         }
-        heed_images *k = open_here(c, (heed_images_args){0});
+        heed_images *k = open_here(c, (heed__images_args){0});
         const heed_images_info *f = heed_images_about(k);
         CHECK(f && f->count[HEED_TRAIN_PART] == 40 && f->count[HEED_TEST_PART] == 10);
         heed_picture p = {0};
         CHECK(heed_images_get(k, HEED_TEST_PART, 7, &p, NULL, NULL));
         CHECK(p.pixels && p.pixels[2 * SIDE + 1] == pixel_of(7, 1 * SIDE + 2));
         heed_picture_free(&p);
-        heed_images_close(k);
+        heed__images_close(k);
         put_mnist(zipped, 4, 2);
-        CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "several sets");
+        CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "several sets");
         char command[200];
         snprintf(command, sizeof command, "rm -f '%s'/*ubyte*", test_folder());
         CHECK(system(command) == 0);
@@ -94,50 +95,50 @@ TEST_IN(images_idx_of_emnist_with_letters, open_images_ctx()) {
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         text_file("emnist-x-mapping.txt", cases[i].list);
-        heed_images *k = open_here(c, (heed_images_args){0});
+        heed_images *k = open_here(c, (heed__images_args){0});
         const heed_images_info *f = heed_images_about(k);
         if (cases[i].why) CHECK_FAILS(c, k, HEED_DATA, cases[i].why);
         for (int label = 0; !cases[i].why && f && label < 4; label++)
             CHECK_TEXT(f->labels[label], cases[i].names[label]);
         CHECK(!k == !!cases[i].why);
-        heed_images_close(k);
+        heed__images_close(k);
     }
 }
 
 TEST_IN(images_idx_labels_have_the_names_of_labels_txt, open_images_ctx()) {
     put_mnist(false, 40, 10);
     text_file("labels.txt", "shirt\nblue coat\nbag\nboot\nunused\n");
-    const heed_images_info *f = heed_images_about(open_here(c, (heed_images_args){0}));
+    const heed_images_info *f = heed_images_about(open_here(c, (heed__images_args){0}));
     CHECK(f && f->classes == 4);
     if (f) CHECK_TEXT(f->labels[1], "blue coat");
     text_file("labels.txt", "shirt\nbag\n");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA,
                 "expected less than 2, as the list of classes beside it ends, found 3");
     text_file("labels.txt", "7\n2\n1\n0\n4\n1\n"); /* the labels of pictures */
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA,
                 "labels.txt:6: expected one that is in no earlier line, found 1; hint: rename");
     text_file("labels.txt", "shirt\n\nbag\nboot\n");
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "labels.txt:2: ");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "labels.txt:2: ");
     unlink(in_folder("labels.txt"));
 }
 
 TEST_IN(images_idx_without_a_test_part_and_unread_tests, open_images_ctx()) {
     put_mnist(false, 40, 10);
     text_file("t10k-images-idx3-ubyte", "damaged");
-    heed_images *k = open_here(c, (heed_images_args){.no_test = true});
+    heed_images *k = open_here(c, (heed__images_args){.no_test = true});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "t10k-images-idx3-ubyte");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "t10k-images-idx3-ubyte");
     unlink(in_folder("t10k-images-idx3-ubyte"));
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "not complete");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "not complete");
     unlink(in_folder("t10k-labels-idx1-ubyte"));
-    k = open_here(c, (heed_images_args){0});
+    k = open_here(c, (heed__images_args){0});
     CHECK(k && heed_images_about(k)->count[HEED_TEST_PART] == 0);
-    CHECK(k && heed_images_eval_batches(k, 8) == 5); /* over the training part */
+    CHECK(k && heed__images_eval_batches(k, 8) == 5); /* over the training part */
 }
 
 TEST_IN(images_idx_normalises_by_the_training_part, open_images_ctx()) {
     put_mnist(false, 40, 10);
-    heed_images *k = open_here(c, (heed_images_args){.val_split = 0.25});
+    heed_images *k = open_here(c, (heed__images_args){.val_split = 0.25});
     double sum = 0, square = 0, n = 28 * PIXELS;
     for (size_t i = 0; i < 28; i++) {
         heed_picture p;
@@ -151,7 +152,7 @@ TEST_IN(images_idx_normalises_by_the_training_part, open_images_ctx()) {
     const heed_image_transform *v = &heed_images_about(k)->view;
     CHECK_CLOSE(v->mean[0], sum / n, 1e-12);
     CHECK_CLOSE(v->deviation[0], sqrt(square / n - sum / n * (sum / n)), 1e-12);
-    k = open_here(c, (heed_images_args){.mean = {0.25}, .deviation = {2}, .channels = 1});
+    k = open_here(c, (heed__images_args){.mean = {0.25}, .deviation = {2}, .channels = 1});
     CHECK(k && heed_images_about(k)->view.mean[0] == 0.25);
     CHECK(k && heed_images_about(k)->view.deviation[0] == 2);
 }
@@ -165,7 +166,7 @@ TEST_IN(images_idx_converts_parts_of_other_channels, open_images_ctx()) {
     put_mnist(false, 40, 2);
     put_file(in_folder("t10k-images-idx3-ubyte"), bytes, sizeof bytes);
     for (int channels = 0; channels <= 3; channels += channels + 1) { /* 0, 1, 3 */
-        heed_images *k = open_here(c, (heed_images_args){.channels = channels});
+        heed_images *k = open_here(c, (heed__images_args){.channels = channels});
         heed_picture grey = {0}, colour = {0};
         int wanted = channels ? channels : 3;
         CHECK(heed_images_get(k, HEED_TRAIN_PART, 5, &grey, NULL, NULL));
@@ -175,7 +176,7 @@ TEST_IN(images_idx_converts_parts_of_other_channels, open_images_ctx()) {
               colour.pixels[0] == 100 + (wanted == 1));
         heed_picture_free(&grey);
         heed_picture_free(&colour);
-        heed_images_close(k);
+        heed__images_close(k);
     }
 }
 
@@ -193,7 +194,7 @@ static void check_pixels(int type, int width, const char *a, const char *b, int 
     heed_ctx *c = open_images_ctx();
     put_pixels(type, width, a, b);
     put_idx_labels("train-labels-idx1-ubyte", false, 2);
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     int expected[] = {x, y};
     for (size_t i = 0; i < 2; i++) {
         heed_picture p;
@@ -219,7 +220,7 @@ TEST(images_idx_pictures_of_every_type) {
     check_pixels(0x0E, 8, "\x3F\xE0\0\0\0\0\0\0", "\0\0\0\0\0\0\0\0", 128, 0); /* 0.5, 0 */
     heed_ctx *c = open_images_ctx();
     put_pixels(0x0D, 4, "\x7F\xC0\0\0", "\0\0\0\0"); /* not a number */
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "finite");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "finite");
     CLOSE(c);
 }
 
@@ -230,7 +231,7 @@ TEST_IN(images_idx_scales_the_test_part_like_the_training_part, open_images_ctx(
     put_idx_labels("train-labels-idx1-ubyte", false, 2);
     put_idx_labels("t10k-labels-idx1-ubyte", false, 2);
     put_pixels(0x0B, 2, "\x00\x00", "\x03\xE8");
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     heed_picture p = {0};
     CHECK(heed_images_get(k, HEED_TEST_PART, 1, &p, NULL, NULL) && p.pixels[0] == 255);
     heed_picture_free(&p);
@@ -240,23 +241,23 @@ TEST_IN(images_idx_labels_of_any_whole_number, open_images_ctx()) {
     put_pixels(0x08, 1, "\x03", "\xFE");
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0C\x01\0\0\0\x02\0\0\x03\xE8\0\0\0\x14",
              16); /* 1000, 20 */
-    heed_images *k = open_here(c, (heed_images_args){0});
+    heed_images *k = open_here(c, (heed__images_args){0});
     CHECK(k && heed_images_about(k)->classes == 2);
     if (k) CHECK_TEXT(heed_images_about(k)->labels[0], "20");
     if (k) CHECK_TEXT(heed_images_about(k)->labels[1], "1000");
     int label = 0;
     CHECK(heed_images_get(k, HEED_TRAIN_PART, 0, NULL, &label, NULL) && label == 1);
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x09\x01\0\0\0\x02\x01\xFF", 10);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found -1 at picture 1");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "found -1 at picture 1");
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x40\x40\0\0",
              16); /* 0.0, 3.0 */
-    k = open_here(c, (heed_images_args){0});
+    k = open_here(c, (heed__images_args){0});
     if (k) CHECK_TEXT(heed_images_about(k)->labels[1], "3");
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x3F\0\0\0", 16);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found 0.5 at picture 1");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "found 0.5 at picture 1");
     put_file(in_folder("train-labels-idx1-ubyte"), "\0\0\x0D\x01\0\0\0\x02\0\0\0\0\x7F\xC0\0\0",
              16);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "at picture 1");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "at picture 1");
 }
 
 /* ---- damage ---- */
@@ -266,7 +267,7 @@ static void check_damage(const void *bytes, size_t n, bool zipped, const char *w
     put_mnist(false, 4, 4);
     unlink(in_folder("train-images-idx3-ubyte"));
     put_idx("train-images-idx3-ubyte", zipped, bytes, n);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, why);
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, why);
     if (zipped) unlink(in_folder("train-images-idx3-ubyte.gz"));
     CLOSE(c);
 }
@@ -298,7 +299,7 @@ TEST_IN(images_idx_bombs_are_bounded, open_images_ctx()) {
     static const char zeros[1 << 20];
     for (int i = 0; i < 64; i++) gzwrite(f, zeros, sizeof zeros);
     gzclose(f);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "found more than 52");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "found more than 52");
 }
 
 TEST(images_idx_truncated_gzip) {
@@ -309,7 +310,7 @@ TEST(images_idx_truncated_gzip) {
     for (off_t n = st.st_size - 1; n > 0; n -= st.st_size / 7) {
         heed_ctx *c = open_images_ctx();
         CHECK(truncate(path, n) == 0);
-        CHECK(!open_here(c, (heed_images_args){0}));
+        CHECK(!open_here(c, (heed__images_args){0}));
         CHECK(heed_ctx_status(c) == HEED_DATA);
         heed_close(c);
     }
@@ -318,5 +319,5 @@ TEST(images_idx_truncated_gzip) {
 TEST_IN(images_idx_counts_must_agree, open_images_ctx()) {
     put_mnist(false, 40, 10);
     put_idx_labels("train-labels-idx1-ubyte", false, 39);
-    CHECK_FAILS(c, open_here(c, (heed_images_args){0}), HEED_DATA, "expected 40 labels");
+    CHECK_FAILS(c, open_here(c, (heed__images_args){0}), HEED_DATA, "expected 40 labels");
 }

@@ -75,8 +75,8 @@ TEST(kinds_evaluate_other_text_whole) {
     heed_data_args how = {.tokenizer = own->tokenizer, .eval = true, .all = true};
     heed_data *d = heed_data_open(c, f, heed_model_data(&heed_model_gpt), &how);
     CHECK(d && d->all && d->tokenizer == own->tokenizer);
-    CHECK(heed_corpus_about(d->batches).val_tokens + heed_corpus_about(d->batches).tokens ==
-          heed_corpus_about(own->batches).val_tokens + heed_corpus_about(own->batches).tokens);
+    CHECK(heed__corpus_about(d->batches).val_tokens + heed__corpus_about(d->batches).tokens ==
+          heed__corpus_about(own->batches).val_tokens + heed__corpus_about(own->batches).tokens);
     heed_data_close(d); /* leaves the tokenizer open */
     CHECK(heed_vocab_size(own->tokenizer) > 10);
     heed_data_close(own);
@@ -106,7 +106,7 @@ TEST(kinds_complete_settings_by_the_pictures) {
     how.all = true;
     heed_data *other = heed_data_open(c, f, d->kind, &how);
     CHECK(other && other->part == HEED_TRAIN_PART && other->all);
-    CHECK(heed_images_eval_batches(other->batches, 1) == 12);
+    CHECK(heed__images_eval_batches(other->batches, 1) == 12);
     heed_data_close(other);
     heed_data_close(own);
     heed_data_close(d);

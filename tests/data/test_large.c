@@ -1,6 +1,7 @@
 /* Texts of several passages: as if they were read at once, for every number of threads; what a run
  * keeps of them. */
 #include "corpora.h"
+#include "text/text.h"
 
 #include "data/corpus/corpus.h"
 
@@ -30,12 +31,12 @@ static const char *const kinds[] = {"char", "byte", "word", "wordpiece"};
 
 /* All tokens of the corpus, by its evaluation: blocks of len + 1, of which the last is the first of
  * the next. */
-static int32_t *read_all(heed_corpus *p, size_t *count, size_t *bytes) {
-    int32_t *ids = malloc((heed_corpus_about(p).tokens + 1) * sizeof *ids);
+static int32_t *read_all(heed__corpus *p, size_t *count, size_t *bytes) {
+    int32_t *ids = malloc((heed__corpus_about(p).tokens + 1) * sizeof *ids);
     heed_batch b;
     *count = *bytes = 0;
-    for (uint64_t i = 0; ids && i < heed_corpus_eval_batches(p, 1); i++) {
-        if (!heed_gpt_batch(p, (heed_batch_at){.val = true, .index = i, .rows = 1}, &b)) break;
+    for (uint64_t i = 0; ids && i < heed__corpus_eval_batches(p, 1); i++) {
+        if (!heed__gpt_batch(p, (heed_batch_at){.val = true, .index = i, .rows = 1}, &b)) break;
         if (i == 0) ids[(*count)++] = b.ids[0];
         for (int t = 0; t < b.len && b.labels[t] >= 0; t++) ids[(*count)++] = b.labels[t];
         *bytes += b.label_bytes;
@@ -53,11 +54,11 @@ static void check_tokens(const heed_text *raw, const char *path, const char *kin
     CHECK(raw->n > n && heed_tokenizer_digest(k) == heed_tokenizer_digest(by_file));
     heed_tokens all = {0};
     CHECK(heed_encode_text(k, text, n, &all));
-    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){.block = 4096});
+    heed__corpus *p = heed__corpus_open(c, path, k, (heed__corpus_args){.block = 4096}, NULL);
     int32_t *ids = read_all(p, &count, &bytes);
     CHECK(count == all.count && memcmp(ids, all.ids, count * sizeof *ids) == 0);
-    CHECK(heed_corpus_about(p).checksum == heed__hash64(text, n, 0));
-    CHECK(heed_corpus_about(p).bytes == n);
+    CHECK(heed__corpus_about(p).checksum == heed__hash64(text, n, 0));
+    CHECK(heed__corpus_about(p).bytes == n);
     size_t covered = 0; /* a token accounts for at most 4095 bytes */
     for (size_t i = 1; i < all.count; i++) {
         size_t each = all.end[i] - all.end[i - 1];
@@ -88,8 +89,8 @@ TEST(large_text_has_its_lines) {
         size_t n, row = 0;
         char *text = heed_text_read(c, path, &n);
         heed_tokenizer *k = heed_tokenizer_train(c, text, n, (heed_tokenizer_args){.kind = "word"});
-        heed_corpus *p = heed_corpus_open(
-            c, path, k, (heed_corpus_args){HEED_LINES, .block = 16, .census = true});
+        heed__corpus *p = heed__corpus_open(
+            c, path, k, (heed__corpus_args){HEED_LINES, .block = 16, .census = true}, NULL);
         heed_batch b;
         for (size_t at = 0, length; at < n; at += length + 1) {
             const char *end = memchr(text + at, '\n', n - at);
@@ -102,13 +103,13 @@ TEST(large_text_has_its_lines) {
             if (length == 0) continue;
             if (line.count) {
                 heed_batch_at which = {.val = true, .index = row, .rows = 1};
-                CHECK(heed_gpt_batch(p, which, &b));
+                CHECK(heed__gpt_batch(p, which, &b));
                 for (size_t t = 0; t < 16 && t < line.count; t++) CHECK(b.ids[t] == line.ids[t]);
             }
             row++;
             heed_tokens_free(&line);
         }
-        CHECK(heed_corpus_eval_batches(p, 1) == row && heed_corpus_about(p).lines == row);
+        CHECK(heed__corpus_eval_batches(p, 1) == row && heed__corpus_about(p).lines == row);
         free(text);
         CLOSE(c);
     }
@@ -120,7 +121,7 @@ TEST(large_text_is_surveyed) {
     const char *path = write_file("big.txt", raw.s, raw.n);
     for (int threads = 1; threads < 4; threads += 2) {
         heed_ctx *c = open_threads(threads);
-        heed_text_facts f, expected = {0};
+        heed__text_facts f, expected = {0};
         size_t n;
         char *text = heed_text_read(c, path, &n);
         for (size_t at = 0, length; at < n; at += length + 1, expected.lines++) {
@@ -131,9 +132,9 @@ TEST(large_text_is_surveyed) {
         }
         for (size_t i = 0; i < raw.n; i++)
             expected.returns += raw.s[i] == '\r' && raw.s[i + 1] == '\n';
-        CHECK(heed_text_survey(c, path, &f) && f.bytes == n && f.lines == expected.lines);
+        CHECK(heed__text_survey(c, path, &f) && f.bytes == n && f.lines == expected.lines);
         CHECK(f.empty == expected.empty && f.longest == expected.longest);
-        CHECK(f.returns == expected.returns && f.characters == heed_utf8_count(text, n));
+        CHECK(f.returns == expected.returns && f.characters == heed__utf8_count(text, n));
         free(text);
         CLOSE(c);
     }
@@ -148,15 +149,16 @@ TEST(large_text_with_flaws_names_the_first) {
     t.s[3500001] = 0;
     for (int threads = 1; threads < 4; threads += 2) {
         heed_ctx *c = open_threads(threads);
-        heed_text_facts f;
-        CHECK(!heed_text_survey(c, write_file("bad.txt", t.s, t.n), &f));
+        heed__text_facts f;
+        CHECK(!heed__text_survey(c, write_file("bad.txt", t.s, t.n), &f));
         CHECK_HAS(heed_ctx_error(c), "bad.txt:500001: expected UTF-8, found 0xFF at byte 2500001");
         heed_close(c);
     }
     t.s[2500001] = 'i';
     heed_ctx *c = open_threads(3);
     heed_tokenizer *k = heed_tokenizer_train(c, "a", 1, (heed_tokenizer_args){.kind = "byte"});
-    CHECK(!heed_corpus_open(c, write_file("nul.txt", t.s, t.n), k, (heed_corpus_args){.block = 8}));
+    CHECK(!heed__corpus_open(c, write_file("nul.txt", t.s, t.n), k, (heed__corpus_args){.block = 8},
+                             NULL));
     CHECK_HAS(heed_ctx_error(c), "NUL byte");
     CHECK_HAS(heed_ctx_error(c), "nul.txt:700001");
     heed_close(c);
@@ -178,7 +180,7 @@ TEST(large_text_can_be_interrupted) {
     heed_tokenizer *k = heed_tokenizer_train(c, "a", 1, (heed_tokenizer_args){.kind = "byte"});
     uint64_t last = 0;
     heed__watch watch = {count_calls, &last, 0, t.n};
-    CHECK(!heed__corpus_open(c, path, k, (heed_corpus_args){.block = 8}, &watch));
+    CHECK(!heed__corpus_open(c, path, k, (heed__corpus_args){.block = 8}, &watch));
     CHECK(heed_ctx_status(c) == HEED_INTERRUPTED && last >= t.n / 2 && last < t.n);
     heed_close(c);
     heed_text_free(&t);
@@ -193,8 +195,8 @@ TEST(large_text_takes_little_memory) {
         heed_ctx *c = open_threads(2);
         heed_tokenizer *k =
             heed_tokenizer_train(c, t.s, t.n, (heed_tokenizer_args){.kind = kinds[i]});
-        heed_corpus *p =
-            heed_corpus_open(c, path, k, (heed_corpus_args){i < 2 ? HEED_LINES : 0, .block = 64});
+        heed__corpus *p = heed__corpus_open(
+            c, path, k, (heed__corpus_args){i < 2 ? HEED_LINES : 0, .block = 64}, NULL);
         const heed__stream *s = &p->stream;
         CHECK(s->width == 1 && (s->usual != NULL) == (i < 2));
         for (size_t j = 0; j << HEED__CHUNK_BITS < s->count; j++) {
@@ -209,22 +211,22 @@ TEST(large_text_takes_little_memory) {
 /* ---- tokens that a run keeps ---- */
 
 /* Opens the text again; true if what the folder keeps was used. The tokens are as ever. */
-static bool opens_kept(const char *path, heed_tokenizer_args words, heed_packing packing) {
+static bool opens_kept(const char *path, heed_tokenizer_args words, heed__packing packing) {
     heed_ctx *c = open_threads(1);
     size_t n, count[2], bytes[2];
     char *text = heed_text_read(c, path, &n);
     heed_tokenizer *k = heed_tokenizer_train(c, text, n, words);
-    heed_corpus_args a = {packing, .block = 8};
-    heed_corpus *fresh = heed_corpus_open(c, path, k, a);
+    heed__corpus_args a = {packing, .block = 8};
+    heed__corpus *fresh = heed__corpus_open(c, path, k, a, NULL);
     a.cache = test_folder();
-    heed_corpus *p = heed_corpus_open(c, path, k, a);
+    heed__corpus *p = heed__corpus_open(c, path, k, a, NULL);
     int32_t *first = read_all(fresh, &count[0], &bytes[0]);
     int32_t *second = read_all(p, &count[1], &bytes[1]);
-    bool kept = heed_corpus_about(p).kept > 0;
+    bool kept = heed__corpus_about(p).kept > 0;
     CHECK(count[0] == count[1] && bytes[0] == bytes[1]);
     CHECK(memcmp(first, second, count[0] * sizeof *first) == 0);
-    CHECK(heed_corpus_about(p).checksum == heed_corpus_about(fresh).checksum);
-    CHECK(heed_corpus_about(p).bytes == heed_corpus_about(fresh).bytes);
+    CHECK(heed__corpus_about(p).checksum == heed__corpus_about(fresh).checksum);
+    CHECK(heed__corpus_about(p).bytes == heed__corpus_about(fresh).bytes);
     free(first);
     free(second);
     free(text);
@@ -232,14 +234,14 @@ static bool opens_kept(const char *path, heed_tokenizer_args words, heed_packing
     return kept;
 }
 
-static void keep(const char *path, heed_tokenizer_args words, heed_packing packing) {
+static void keep(const char *path, heed_tokenizer_args words, heed__packing packing) {
     heed_ctx *c = open_threads(1);
     size_t n;
     char *text = heed_text_read(c, path, &n);
     heed_tokenizer *k = heed_tokenizer_train(c, text, n, words);
-    heed_corpus_args a = {packing, .block = 8, .keep = true};
-    heed_corpus *p = heed_corpus_open(c, path, k, a);
-    CHECK(!heed_corpus_keep(p, test_folder())); /* it is small */
+    heed__corpus_args a = {packing, .block = 8, .keep = true};
+    heed__corpus *p = heed__corpus_open(c, path, k, a, NULL);
+    CHECK(!heed__corpus_keep(p, test_folder(), 1 << 20)); /* it is smaller */
     CHECK(heed__corpus_keep(p, test_folder(), 0));
     free(text);
     CLOSE(c);
@@ -249,8 +251,8 @@ TEST(kept_tokens_are_those_of_the_text) {
     const char *text = "a b, a c\nb \xC3\xA9 a\n\nc c a b d e f a b a b a\n";
     for (int i = 0; i < 4; i++)
         for (int way = 0; way < 2; way++) {
-            heed_packing packing = way ? HEED_LINES : HEED_BLOCKS;
-            heed_packing other = way ? HEED_BLOCKS : HEED_LINES;
+            heed__packing packing = way ? HEED_LINES : HEED_BLOCKS;
+            heed__packing other = way ? HEED_BLOCKS : HEED_LINES;
             const char *path = write_file("t.txt", text, strlen(text));
             heed_tokenizer_args words = {.kind = kinds[i]}, others = {.kind = kinds[i ^ 1]};
             keep(path, words, packing);

@@ -1,5 +1,6 @@
 /* What the tests of exchange share: exchange_model.h. */
 #include "exchange_model.h"
+#include "io/io.h"
 
 #include "files.h"
 #include "golden.h"
@@ -20,7 +21,7 @@ double exchange_apart(const heed_array *a, const heed_tensor *x, double *largest
 }
 
 static heed_tensor *ids_of(heed_tape *t, const heed_safetensors *f, const char *name) {
-    const heed_array *a = heed_safetensors_find(f, name);
+    const heed_array *a = heed__safetensors_find(f, name);
     int32_t ids[64];
     if (!a) return NULL;
     for (size_t i = 0; i < a->bytes / 4 && i < 64; i++) ids[i] = (int32_t)golden_number(a, i);
@@ -28,7 +29,7 @@ static heed_tensor *ids_of(heed_tape *t, const heed_safetensors *f, const char *
 }
 
 static heed_tensor *pixels_of(heed_tape *t, const heed_safetensors *f) {
-    const heed_array *a = heed_safetensors_find(f, "pixels");
+    const heed_array *a = heed__safetensors_find(f, "pixels");
     if (!a) return NULL;
     heed_tensor *x =
         heed_input(t, NULL, 4,
@@ -48,17 +49,17 @@ static void compare(heed_run *r, const char *name, double *logits, double *atten
     heed_tape *t = r->tape;
     heed_probe(t, "*.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_model_input in = {.x = heed_safetensors_find(f, "pixels") ? pixels_of(t, f)
-                                                                   : ids_of(t, f, "ids"),
+    heed_model_input in = {.x = heed__safetensors_find(f, "pixels") ? pixels_of(t, f)
+                                                                    : ids_of(t, f, "ids"),
                            .pad = ids_of(t, f, "pad"),
                            .types = ids_of(t, f, "types")};
     const heed_tensor *y = r->model->logits(r->self, t, &in);
-    *logits = exchange_apart(heed_safetensors_find(f, "logits"), y, &largest) / largest;
+    *logits = exchange_apart(heed__safetensors_find(f, "logits"), y, &largest) / largest;
     *attention = 0;
     for (int i = 0; r->model->attending(r->self, i, &at); i++) {
         snprintf(path, sizeof path, "%s.weights", at.path);
         snprintf(probe, sizeof probe, "weights.%d", i);
-        *attention = fmax(*attention, exchange_apart(heed_safetensors_find(f, probe),
+        *attention = fmax(*attention, exchange_apart(heed__safetensors_find(f, probe),
                                                      heed_probe_find(t, path), &largest));
     }
     heed_safetensors_close(f);

@@ -3,7 +3,9 @@
  */
 #include "exchange_model.h"
 #include "files.h"
+#include "fit/fit.h"
 #include "golden.h"
+#include "io/io.h"
 
 #include <unistd.h>
 
@@ -26,7 +28,7 @@ static bool same_bits(const heed_params *a, const heed_params *b) {
     bool same = heed_params_count(a) == heed_params_count(b);
     for (int i = 0; same && i < heed_params_count(a); i++) {
         const heed_param *x = heed_params_at(a, i), *y = heed_params_find(b, x->name);
-        same = y && heed_same_shape(x->tensor, y->tensor) &&
+        same = y && heed__same_shape(x->tensor, y->tensor) &&
                memcmp(x->tensor->x, y->tensor->x, x->tensor->size * sizeof(heed_real)) == 0;
     }
     return same;
@@ -37,7 +39,7 @@ static bool same_file(heed_ctx *c, const char *one, const char *two) {
     heed_safetensors *a = heed_safetensors_open(c, one), *b = heed_safetensors_open(c, two);
     bool same = a && b && heed_safetensors_count(a) == heed_safetensors_count(b);
     for (int i = 0; same && i < heed_safetensors_count(a); i++) {
-        const heed_array *x = heed_safetensors_at(a, i), *y = heed_safetensors_find(b, x->name);
+        const heed_array *x = heed_safetensors_at(a, i), *y = heed__safetensors_find(b, x->name);
         same = y && x->dims == y->dims && memcmp(x->shape, y->shape, sizeof x->shape) == 0;
         for (size_t k = 0; same && k < y->bytes / (sizeof(heed_real)); k++)
             same = golden_number(x, k) == golden_number(y, k);
@@ -68,7 +70,7 @@ static double vector_apart(heed_run *r, const char *name) {
     double largest;
     heed_safetensors *f =
         heed_safetensors_open(r->c, EXCHANGE_GOLDEN "bert-encoder/vectors.safetensors");
-    double apart = exchange_apart(heed_safetensors_find(f, name),
+    double apart = exchange_apart(heed__safetensors_find(f, name),
                                   heed_text_vector(r, "3 1 4 15 9", 10), &largest);
     heed_safetensors_close(f);
     return apart / largest;
@@ -137,7 +139,7 @@ static void refuses_export(const heed_model *m, const char *settings, const char
     heed_config *f = heed_train_config(c, m);
     heed_config_set_list(f, "layers=1 heads=2 width=8 block=4 vocab=7", "test", HEED_FROM_PRESET);
     heed_config_set_list(f, settings, "test", HEED_FROM_FLAG);
-    heed_run *r = heed_run_new(c, m, f, NULL, NULL, 0);
+    heed_run *r = heed__run_new(c, m, f, NULL, NULL, 0);
     CHECK(r);
     if (part) {
         CHECK_FAILS(c, heed_export(r, in_folder("none"), false), HEED_USAGE, part);
@@ -162,7 +164,7 @@ TEST_IN(exchange_exports_the_sizes_that_a_model_chose, heed_open(NULL)) {
     heed_config *f = heed_train_config(c, &heed_model_vit);
     heed_config_set_list(f, "image-size=12 channels=1 classes=2 mean=0.5 std=0.5", "test",
                          HEED_FROM_FLAG);
-    heed_run *r = heed_run_new(c, &heed_model_vit, f, NULL, NULL, 0);
+    heed_run *r = heed__run_new(c, &heed_model_vit, f, NULL, NULL, 0);
     CHECK(heed_export(r, in_folder("chosen"), false));
     r = heed_import(c, in_folder("chosen"), heed_models);
     CHECK(r && heed_config_int(r->config, "patch") == 3);

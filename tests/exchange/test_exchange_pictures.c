@@ -3,6 +3,7 @@
 #include "exchange_model.h"
 #include "files.h"
 #include "golden.h"
+#include "io/io.h"
 
 /* The golden ViT with preprocessor_config.json. */
 static const char *processed(const char *json, size_t n) {
@@ -27,7 +28,7 @@ static double shape_apart(heed_ctx *c, const heed_run *r, const char *name, int 
     heed_picture_transform(&p, &v, NULL, NULL, out, work);
     free(work);
     heed_safetensors *f = heed_safetensors_open(c, EXCHANGE_GOLDEN "vit/pictures.safetensors");
-    const heed_array *a = heed_safetensors_find(f, name);
+    const heed_array *a = heed__safetensors_find(f, name);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         most = fmax(most, fabs((double)out[i] - golden_number(a, i)) * v.deviation[i % 3]);
     heed_safetensors_close(f);

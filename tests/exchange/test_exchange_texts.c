@@ -2,6 +2,8 @@
 /* Models of transformers with tokenizers: padded vocabularies, templates, what an export says of
  * its tokenizer; output layers that are not tied. */
 #include "files.h"
+#include "fit/fit.h"
+#include "io/io.h"
 
 #include <heed/models.h>
 #include <sys/stat.h>
@@ -91,7 +93,7 @@ static heed_run *trained(heed_ctx *c, const heed_model *m, const char *settings)
     heed_config *f = heed_train_config(c, m);
     heed_config_set_list(f, "layers=1 heads=2 width=8 block=16", "test", HEED_FROM_PRESET);
     heed_config_set_list(f, settings, "test", HEED_FROM_FLAG);
-    return heed_run_new(c, m, f, k, NULL, 0);
+    return heed__run_new(c, m, f, k, NULL, 0);
 }
 
 /* transformers must give a model what it was trained on: [CLS] and [SEP], or neither. */
@@ -109,9 +111,9 @@ TEST_IN(exchange_stores_the_bias_of_an_untied_decoder, heed_open(NULL)) {
     heed_run *r = trained(c, &heed_model_mlm, "tie=false");
     CHECK(heed_export(r, in_folder("out"), false));
     heed_safetensors *f = heed_safetensors_open(c, in_folder("out/model.safetensors"));
-    CHECK(heed_safetensors_find(f, "cls.predictions.bias"));
-    CHECK(heed_safetensors_find(f, "cls.predictions.decoder.bias"));
-    CHECK(heed_safetensors_find(f, "cls.predictions.decoder.weight"));
+    CHECK(heed__safetensors_find(f, "cls.predictions.bias"));
+    CHECK(heed__safetensors_find(f, "cls.predictions.decoder.bias"));
+    CHECK(heed__safetensors_find(f, "cls.predictions.decoder.weight"));
     heed_safetensors_close(f);
     CHECK(heed_import(c, in_folder("out"), heed_models));
 }

@@ -1,6 +1,7 @@
 /* heed_train: learning, lengths, run directories, divergence. */
 #include "fit/fit.h"
 #include "fit_job.h"
+#include "io/io.h"
 
 /* ---- learning and reports ---- */
 
@@ -279,7 +280,7 @@ TEST(fit_config_reproduces_the_run) {
     job j;
     char path[256];
     job_open(&j, "second", "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, "first", "config.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, "first", "config.conf"), HEED_FROM_FILE);
     job_fit(&j);
     CLOSE(j.c);
     CHECK(same_run("first", "second"));

@@ -1,5 +1,6 @@
 /* test_fit_accumulate.c -- one batch of 32 rows and four micro-batches of 8 make the same step, for
  * every kind of data, however many labels each micro-batch has. */
+#include "data/sets.h"
 #include "images.h"
 #include <heed/models.h>
 
@@ -65,15 +66,15 @@ static const char *lines_file(void) {
     return path;
 }
 
-static void use_lines(job *j, heed_packing packing, bool bracket) {
+static void use_lines(job *j, heed__packing packing, bool bracket) {
     size_t n;
     char *text = heed_text_read(j->c, lines_file(), &n);
     heed_tokenizer *k = heed_tokenizer_train(j->c, text, n, (heed_tokenizer_args){.kind = "word"});
     free(text);
     j->open.tokenizer = k;
-    j->open.batches =
-        heed_corpus_open(j->c, in_folder("lines.txt"), k,
-                         (heed_corpus_args){.packing = packing, .block = 16, .bracket = bracket});
+    j->open.batches = heed__corpus_open(
+        j->c, in_folder("lines.txt"), k,
+        (heed__corpus_args){.packing = packing, .block = 16, .bracket = bracket}, NULL);
 }
 
 static void open_gpt(job *j) { use_lines(j, HEED_LINES, false); }
@@ -96,17 +97,17 @@ static void use_pairs(job *j, heed_target_kind kind) {
             heed_text_add(&text, "%sw%d", w ? " " : "", (i + w) % 9);
         heed_text_add(&text, "\n");
     }
-    heed_pairs *k = heed_pairs_open(j->c, text_file("pairs.tsv", text.s),
-                                    &(heed_pairs_args){.kind = kind, .block = 16});
+    heed__pairs *k = heed__pairs_open(j->c, text_file("pairs.tsv", text.s),
+                                      &(heed__pairs_args){.kind = kind, .block = 16});
     heed_text_free(&text);
-    heed_pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
+    heed__pairs_text(k, kind == HEED_TARGET_TEXT ? 2 : 0, &text);
     heed_tokenizer *t =
         heed_tokenizer_train(j->c, text.s, text.n, (heed_tokenizer_args){.kind = "word"});
     heed_text_free(&text);
-    heed_pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
+    heed__pairs_encode(k, t, kind == HEED_TARGET_TEXT ? t : NULL);
     j->open.tokenizer = t;
     j->open.batches = k;
-    const heed_pairs_info *info = heed_pairs_about(k);
+    const heed__pairs_info *info = heed__pairs_about(k);
     CHECK(info != NULL);
     if (kind == HEED_TARGET_TEXT || !info) return;
     j->open.labels = info->labels;
@@ -118,8 +119,8 @@ static void open_classes(job *j) { use_pairs(j, HEED_TARGET_CLASSES); }
 static void open_tags(job *j) { use_pairs(j, HEED_TARGET_TAGS); }
 
 static void open_pictures(job *j) {
-    heed_images *k =
-        heed_images_open(j->c, in_folder("data"), &(heed_images_args){.size = SIDE, .channels = 1});
+    heed_images *k = heed__images_open(j->c, in_folder("data"),
+                                       &(heed__images_args){.size = SIDE, .channels = 1});
     const heed_images_info *info = heed_images_about(k);
     CHECK(info != NULL);
     if (!info) return;

@@ -3,6 +3,7 @@
  * moves. */
 #define _GNU_SOURCE /* syscall */
 #include "fit_job.h"
+#include "io/io.h"
 
 #include "fit/fit.h"
 
@@ -236,7 +237,7 @@ static void replay(const char *run, const char *again) {
     char path[256];
     copy_config(run, "replayed.conf");
     job_open(&j, again, "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, ".", "replayed.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, ".", "replayed.conf"), HEED_FROM_FILE);
     job_fit(&j);
     CLOSE(j.c);
 }
@@ -294,7 +295,7 @@ TEST(fit_minutes_go_on_where_they_were_interrupted) {
     copy_config("parts", "replayed.conf");
     char path[256];
     job_open(&j, "third", "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, ".", "replayed.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, ".", "replayed.conf"), HEED_FROM_FILE);
     j.stop_at = 77;
     job_fit(&j);
     heed_close(j.c);
@@ -333,12 +334,12 @@ TEST(fit_minutes_asked_for_anew_forget_old_plans) {
     CLOSE(j.c);
     copy_config("timed", "old.conf");
     job_open(&j, "other", "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
     heed_config_set(j.args.config, "minutes", "0.4", "--minutes", HEED_FROM_FLAG);
     CHECK(fabs(fit_by_fake_clock(&j) - 24) < 1.5);
     CLOSE(j.c);
     job_open(&j, "third", "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
     heed_config_set(j.args.config, "steps", "30", "--steps", HEED_FROM_FLAG);
     job_fit(&j);
     CHECK(j.result.step == 30 && heed_config_real(j.args.config, "timed") == 0);
@@ -348,7 +349,7 @@ TEST(fit_minutes_asked_for_anew_forget_old_plans) {
     /* a line that somebody changed */
     command("sed -i 's/^steps = .*/steps = 77/' %s/old.conf", test_folder());
     job_open(&j, "fourth", "", (heed_options){.threads = 1});
-    heed_config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
+    heed__config_read(j.args.config, path_of(path, ".", "old.conf"), HEED_FROM_FILE);
     job_fit(&j);
     CHECK(heed_ctx_status(j.c) == HEED_DATA);
     CHECK_HAS(heed_ctx_error(j.c), "plan does not end");

@@ -1,4 +1,5 @@
 /* heed_train on the text models: thread counts, resume, the tokenizer in the run. */
+#include "data/sets.h"
 #include "files.h"
 #include "fit_job.h"
 #include <heed/models.h>
@@ -51,13 +52,13 @@ static text_job open_text(const heed_model *model, const char *kind, const char 
         {"seed", "3"},   {"save-every", "5"}, {"clip", "0.5"}, {"log-every", "1"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         heed_config_set(f, settings[i][0], settings[i][1], "test", HEED_FROM_FLAG);
-    heed_corpus_args a = {.packing = HEED_LINES, .block = 16, .val_split = 0.2};
+    heed__corpus_args a = {.packing = HEED_LINES, .block = 16, .val_split = 0.2};
     a.bracket = model == &heed_model_mlm;
-    heed_corpus *data = heed_corpus_open(c, in_folder("text.txt"), k, a);
+    heed__corpus *data = heed__corpus_open(c, in_folder("text.txt"), k, a, NULL);
     snprintf(j.run, sizeof j.run, "%s", in_folder(run));
     j.open.c = c;
     j.open.batches = data;
-    j.open.checksum = heed_corpus_about(data).checksum;
+    j.open.checksum = heed__corpus_about(data).checksum;
     j.open.tokenizer = k;
     j.args = (heed_train_args){.model = model, .config = f, .report = on_report, .stop = on_stop};
     return j;
@@ -164,11 +165,12 @@ TEST(fit_text_run_holds_its_tokenizer) {
     CHECK(r && heed_config_int(r->config, "vocab") == heed_vocab_size(r->tokenizer));
     CHECK(r && heed_params_find(r->store, "embed.token.weight")->tensor->shape[0] ==
                    heed_vocab_size(r->tokenizer));
-    heed_corpus *data = heed_corpus_open(
+    heed__corpus *data = heed__corpus_open(
         c, in_folder("text.txt"), r ? r->tokenizer : NULL,
-        (heed_corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2});
+        (heed__corpus_args){.packing = HEED_LINES, .bracket = true, .block = 16, .val_split = 0.2},
+        NULL);
     const heed_data d = {.c = c, .kind = &heed_texts_masked, .batches = data};
-    heed_score s = heed_evaluate(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, &d, 8);
+    heed_score s = evaluate_all(r ? r->tape : NULL, &heed_model_mlm, r ? r->self : NULL, &d, 8);
     CHECK(s.weight > 0 && isfinite(s.loss) && s.total == s.weight);
     heed_run_close(r);
     CLOSE(c);

@@ -26,13 +26,13 @@ TEST(run_opens_with_its_settings) {
     if (r) CHECK_TEXT(heed_config_text(r->config, "data"), "some file # 1.txt");
     points own = {.seed = 5, .per_step = 32, .poison = -1, .evals = 4};
     const heed_data data = {.c = c, .batches = &own};
-    heed_score s = heed_evaluate(r ? r->tape : NULL, &tiny_model, r ? r->self : NULL, &data, 32);
+    heed_score s = evaluate_all(r ? r->tape : NULL, &tiny_model, r ? r->self : NULL, &data, 32);
     CHECK(s.total == 128 && s.weight == 128);
     CHECK_CLOSE(s.loss / s.weight, result.val_loss, 1e-12);
     CHECK_CLOSE(s.correct / s.total, result.metric, 1e-12);
     heed_run_close(r);
     heed_run *best = heed_run_open(c, j.run, tiny_models, NULL);
-    s = heed_evaluate(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
+    s = evaluate_all(best ? best->tape : NULL, &tiny_model, best ? best->self : NULL, &data, 32);
     CHECK_CLOSE(s.loss / s.weight, result.best_loss, 1e-12);
     CLOSE(c);
 }
@@ -137,8 +137,6 @@ TEST(run_opens_while_training_saves) {
 TEST(run_null_and_error_states) {
     heed_run_close(NULL);
     CHECK(!heed_run_open(NULL, "x", tiny_models, NULL));
-    heed_score s = heed_evaluate(NULL, NULL, NULL, NULL, 1);
-    CHECK(s.weight == 0);
     heed_train(NULL, NULL);
     heed_ctx *c = heed_open(&(heed_options){.threads = 1});
     heed_train(c, NULL);

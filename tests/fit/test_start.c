@@ -1,5 +1,7 @@
-/* heed_transfer_take: what each entry of a new store takes from that of a run. */
+/* heed__transfer_take: what each entry of a new store takes from that of a run. */
+#include "fit/fit.h"
 #include "lab.h"
+#include "tokenizer/tokenizer.h"
 
 #include <heed/fit.h>
 #include <heed/models.h>
@@ -9,7 +11,7 @@ typedef struct {
     heed_ctx *c;
     heed_run run;
     heed_params *to;
-    heed_row_names names;
+    heed__row_names names;
     heed_transfer start;
 } desk;
 
@@ -22,7 +24,7 @@ static desk open_desk(void) {
 }
 
 static void close_desk(desk *d) {
-    heed_transfer_close(&d->start);
+    heed__transfer_close(&d->start);
     CLOSE(d->c);
 }
 
@@ -48,7 +50,7 @@ static const heed_transfer_entry *taken(desk *d, const char *name) {
     return &d->start.entries[0];
 }
 
-static void take(desk *d) { CHECK(heed_transfer_take(d->to, &d->names, &d->run, &d->start)); }
+static void take(desk *d) { CHECK(heed__transfer_take(d->to, &d->names, &d->run, &d->start)); }
 
 static void check_values(const desk *d, const char *name, const double *expected) {
     const heed_tensor *t = heed_params_find(d->to, name)->tensor;
@@ -122,7 +124,7 @@ TEST(start_of_the_same_tokens_takes_all) {
     desk d = open_desk();
     d.run.tokenizer = chars(d.c, "abc");
     d.run.source = chars(d.c, "xyz");
-    d.names = (heed_row_names){.tokenizer = chars(d.c, "abc"), .source = chars(d.c, "zx")};
+    d.names = (heed__row_names){.tokenizer = chars(d.c, "abc"), .source = chars(d.c, "zx")};
     pair_of(&d, "token", HEED_ROWS_TOKENS, 4, 4, 1);
     pair_of(&d, "source", HEED_ROWS_SOURCE, 3, 4, 1);
     take(&d);
@@ -198,7 +200,7 @@ static desk open_classes(const char *const *to, int to_count, const char *const 
     desk d = open_desk();
     d.run.labels = from;
     d.run.label_count = from_count;
-    d.names = (heed_row_names){.labels = to, .label_count = to_count};
+    d.names = (heed__row_names){.labels = to, .label_count = to_count};
     pair_of(&d, "body", HEED_ROWS_UNITS, 1, 1, 1);
     pair_of(&d, "head", HEED_ROWS_CLASSES, to_count, from_count, 2);
     pair_of(&d, "bias", HEED_ROWS_CLASSES, to_count, from_count, 0);
@@ -245,38 +247,40 @@ TEST(start_of_one_neuron) {
 TEST(start_of_nothing_that_fits) {
     desk d = open_desk();
     pair_of(&d, "w", HEED_ROWS_UNITS, 2, 3, 2);
-    CHECK(!heed_transfer_take(d.to, NULL, &d.run, &d.start) && !d.start.entries);
+    CHECK(!heed__transfer_take(d.to, NULL, &d.run, &d.start) && !d.start.entries);
     CHECK(heed_ctx_status(d.c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(d.c), "no weights of old fit: w: expected shape (2,2), found (3,2)");
     heed_clear(d.c);
     heed_params *empty = heed_params_new(d.c);
     add(empty, "other", HEED_ROWS_UNITS, 1, 1, 0);
-    CHECK(!heed_transfer_take(empty, NULL, &d.run, &d.start));
+    CHECK(!heed__transfer_take(empty, NULL, &d.run, &d.start));
     CHECK_HAS(heed_ctx_error(d.c), "no parameter of its model, gpt");
     heed_clear(d.c);
-    CHECK(!heed_transfer_take(NULL, NULL, &d.run, &d.start));
-    CHECK(!heed_transfer_take(d.to, NULL, NULL, &d.start));
+    CHECK(!heed__transfer_take(NULL, NULL, &d.run, &d.start));
+    CHECK(!heed__transfer_take(d.to, NULL, NULL, &d.start));
     close_desk(&d);
 }
 
+static heed_tokenizer *extended(const heed_tokenizer *k, const char *text, size_t n, int vocab,
+                                bool specials) {
+    return heed__tokenizer_extend(k, &(heed__source){.text = text, .n = n}, vocab, specials);
+}
 TEST_IN(tokenizer_extend, heed_open(&(heed_options){.threads = 1})) {
     heed_tokenizer *k = chars(c, "cab"), *more, *same;
-    more = heed_tokenizer_extend(k, "a\xC3\xA9zd", 5, 0, false);
+    more = extended(k, "a\xC3\xA9zd", 5, 0, false);
     CHECK(heed_vocab_size(more) == 7);
     for (int i = 0; i < 4; i++) CHECK_TEXT(heed_token_text(more, i), heed_token_text(k, i));
     CHECK_TEXT(heed_token_text(more, 4), "d");
     CHECK_TEXT(heed_token_text(more, 6), "\xC3\xA9");
     CHECK(heed_tokenizer_specials(more).unk == 3);
-    same = heed_tokenizer_extend(k, "abc", 3, 0, false);
+    same = extended(k, "abc", 3, 0, false);
     CHECK(heed_tokenizer_digest(same) == heed_tokenizer_digest(k));
-    CHECK(heed_vocab_size(heed_tokenizer_extend(k, "xyz", 3, 5, false)) == 5);
-    more = heed_tokenizer_extend(k, "abc", 3, 0, true);
+    CHECK(heed_vocab_size(extended(k, "xyz", 3, 5, false)) == 5);
+    more = extended(k, "abc", 3, 0, true);
     CHECK(heed_vocab_size(more) == 8 && heed_tokenizer_specials(more).mask == 7);
     k = heed_tokenizer_train(c, "the cat", 7, (heed_tokenizer_args){.kind = "word"});
-    more = heed_tokenizer_extend(k, "the dog", 7, 0, true);
+    more = extended(k, "the dog", 7, 0, true);
     CHECK(heed_tokenizer_digest(more) == heed_tokenizer_digest(k));
     k = heed_tokenizer_train(c, "x", 1, (heed_tokenizer_args){.kind = "byte"});
-    CHECK(heed_vocab_size(heed_tokenizer_extend(k, "y", 1, 0, true)) == 260);
-    CHECK(!heed_tokenizer_extend(NULL, "y", 1, 0, true));
-    CHECK(!heed_tokenizer_extend(k, NULL, 1, 0, true));
+    CHECK(heed_vocab_size(extended(k, "y", 1, 0, true)) == 260);
 }

@@ -1,5 +1,6 @@
 /* heed_train_step: a training a step at a time, looked at, paused, ended early, and of an open
  * model. */
+#include "fit/fit.h"
 #include "fit_job.h"
 
 /* A training that writes `run` in steps; after each one `look` may use it. Ends after `most`. */
@@ -25,7 +26,7 @@ static void look_at_model(heed_training *t) {
     static points data = {.seed = 9, .evals = 2, .poison = -1};
     heed_run *net = heed_train_net(t);
     const heed_data d = {.batches = &data};
-    heed_score s = heed_evaluate(net->tape, net->model, net->self, &d, 8);
+    heed_score s = evaluate_all(net->tape, net->model, net->self, &d, 8);
     CHECK(s.total == 16 && isfinite(s.loss));
 }
 
@@ -100,7 +101,7 @@ TEST(train_of_an_open_model) {
     job_open(&j, NULL, "", (heed_options){.threads = 1});
     heed_config *f = heed_train_config(j.c, &tiny_model);
     CHECK(heed_config_set_list(f, settings, "test", HEED_FROM_FLAG));
-    heed_run *net = heed_run_new(j.c, &tiny_model, f, NULL, NULL, 0);
+    heed_run *net = heed__run_new(j.c, &tiny_model, f, NULL, NULL, 0);
     CHECK(net != NULL);
     heed_training *t = heed_train_new(j.c, &(heed_train_args){.net = net, .opened = &j.open});
     while (heed_train_step(t)) CHECK(heed_train_net(t)->store == net->store);

@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     unsigned sum = 0;
     for (int i = 0; i < heed_safetensors_count(f); i++) {
         const heed_array *a = heed_safetensors_at(f, i);
-        if (heed_safetensors_find(f, a->name) != a) abort();
+        if (heed__safetensors_find(f, a->name) != a) abort();
         bytes += a->bytes;
         sum += checksum(a);
     }
     if (bytes > n || (bytes == 0 && sum)) abort();
-    heed_safetensors_meta(f, "format");
+    heed__safetensors_meta(f, "format");
     heed_close(c);
     return 0;
 }

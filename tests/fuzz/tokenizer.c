@@ -2,6 +2,8 @@
 /* Everything in src/data that reads foreign bytes: text files, tokenizer files, training, encoding
  * and decoding, corpora. The first byte of the input chooses among them. Whatever comes, ids are of
  * the vocabulary, tokens lie in the text, and a bound on the vocabulary holds. */
+#include "data/sets.h"
+
 #include <heed/heed.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,16 +72,16 @@ static void fuzz_corpus(heed_ctx *c, int how, const uint8_t *data, size_t n) {
     char *text = heed_text_read(c, path, &length);
     heed_tokenizer *k = heed_tokenizer_train(
         c, text, length, (heed_tokenizer_args){.kind = kinds[how % 5], .specials = true});
-    heed_corpus_args a = {.packing = how & 4 ? HEED_LINES : HEED_BLOCKS,
-                          .bracket = how & 8,
-                          .block = 3 + (how >> 6),
-                          .val_split = how & 16 ? 0.3 : 0,
-                          .tail = how & 32};
-    heed_corpus *p = heed_corpus_open(c, path, k, a);
+    heed__corpus_args a = {.packing = how & 4 ? HEED_LINES : HEED_BLOCKS,
+                           .bracket = how & 8,
+                           .block = 3 + (how >> 6),
+                           .val_split = how & 16 ? 0.3 : 0,
+                           .tail = how & 32};
+    heed__corpus *p = heed__corpus_open(c, path, k, a, NULL);
     heed_batch b;
     for (uint64_t i = 0; p && i < 4; i++) {
         heed_batch_at at = {.val = i & 1, .index = i / 2, .rows = 3};
-        if (!(a.bracket ? heed_mlm_batch(p, at, 0.15, &b) : heed_gpt_batch(p, at, &b))) break;
+        if (!(a.bracket ? heed__mlm_batch(p, at, 0.15, &b) : heed__gpt_batch(p, at, &b))) break;
         for (int j = 0; j < b.rows * b.len; j++)
             require(b.ids[j] >= 0 && b.ids[j] < heed_vocab_size(k));
         for (int j = 0; j < b.masked_count; j++)

@@ -1,5 +1,6 @@
 /* Settings: flags, files, ranks, errors; what is written reads back. */
 #include "files.h"
+#include "io/io.h"
 
 static const heed_option model_options[] = {
     {"layers", HEED_OPTION_INT, "4", 1, 96, NULL, "encoder blocks", "Model"},
@@ -92,14 +93,14 @@ TEST_IN(config_file, heed_open(NULL)) {
     const char *path = text_file("a.conf", "\xEF\xBB\xBF# comment\n\n  layers=5 # five\r\n"
                                            "val = \"a # b\\n\\\"c\\\"\" # note\n\tlr\t=\t2e-4\n"
                                            "norm = 'pre'\ntie=no");
-    CHECK(heed_config_read(f, path, HEED_FROM_FILE));
+    CHECK(heed__config_read(f, path, HEED_FROM_FILE));
     CHECK(heed_config_int(f, "layers") == 5 && heed_config_real(f, "lr") == 2e-4);
     CHECK_TEXT(heed_config_text(f, "val"), "a # b\n\"c\"");
     CHECK_TEXT(heed_config_text(f, "norm"), "pre");
     CHECK(!heed_config_bool(f, "tie") && heed_config_rank(f, "tie") == HEED_FROM_FILE);
-    CHECK(heed_config_read(f, text_file("b.conf", "val = a#b = \"c\" \n"), HEED_FROM_FILE));
+    CHECK(heed__config_read(f, text_file("b.conf", "val = a#b = \"c\" \n"), HEED_FROM_FILE));
     CHECK_TEXT(heed_config_text(f, "val"), "a#b = \"c\"");
-    CHECK(heed_config_read(f, text_file("c.conf", ""), HEED_FROM_FILE));
+    CHECK(heed__config_read(f, text_file("c.conf", ""), HEED_FROM_FILE));
 }
 
 TEST(config_file_errors) {
@@ -124,20 +125,21 @@ TEST(config_file_errors) {
     heed_config *f = heed_config_new(c, tables);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = text_file("a.conf", cases[i].text);
-        CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, cases[i].why);
+        CHECK_FAILS(c, heed__config_read(f, path, HEED_FROM_FILE), HEED_DATA, cases[i].why);
     }
     const char *path = in_folder("a.conf");
     put_file(path, "lr = 1\nl\0r = 2\n", 15);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, ":2: expected UTF-8 text");
+    CHECK_FAILS(c, heed__config_read(f, path, HEED_FROM_FILE), HEED_DATA,
+                ":2: expected UTF-8 text");
     char *much = malloc(2 << 20);
     memset(much, '#', 2 << 20);
     put_file(path, much, 100000);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "at most 65536 bytes");
+    CHECK_FAILS(c, heed__config_read(f, path, HEED_FROM_FILE), HEED_DATA, "at most 65536 bytes");
     put_file(path, much, 2 << 20);
-    CHECK_FAILS(c, heed_config_read(f, path, HEED_FROM_FILE), HEED_DATA, "too large");
+    CHECK_FAILS(c, heed__config_read(f, path, HEED_FROM_FILE), HEED_DATA, "too large");
     free(much);
-    CHECK_FAILS(c, heed_config_read(f, in_folder("none"), HEED_FROM_FILE), HEED_DATA, "none");
-    CHECK_FAILS(c, heed_config_read(f, test_folder(), HEED_FROM_FILE), HEED_DATA, "a folder");
+    CHECK_FAILS(c, heed__config_read(f, in_folder("none"), HEED_FROM_FILE), HEED_DATA, "none");
+    CHECK_FAILS(c, heed__config_read(f, test_folder(), HEED_FROM_FILE), HEED_DATA, "a folder");
     CLOSE(c);
 }
 
@@ -239,7 +241,7 @@ TEST_IN(config_writes_what_it_reads, heed_open(NULL)) {
         CHECK(heed_config_set(f, "tie", "no", "--tie", HEED_FROM_FLAG));
         heed_text out = {.c = c};
         CHECK(heed_config_write(f, &out, i % 2));
-        CHECK(heed_config_read(g, text_file("w.conf", out.s), HEED_FROM_FILE));
+        CHECK(heed__config_read(g, text_file("w.conf", out.s), HEED_FROM_FILE));
         for (int k = 0; k < heed_config_count(f); k++) {
             const char *a, *b;
             heed_config_at(f, k, &a);
@@ -353,7 +355,7 @@ TEST_IN(config_fills_structs, heed_open(NULL)) {
     net_set set = {.untouched = 5, .absent = true};
     heed_text out = {.c = c};
     CHECK(heed_config_set(f, "name", "a net", "--name", HEED_FROM_FLAG));
-    CHECK(heed_config_bind(f, net_rows, &set));
+    CHECK(heed__config_bind(f, net_rows, &set));
     CHECK(set.steps == 9007199254740993 && set.beta == 0.1f && set.tie && !set.absent);
     CHECK(set.untouched == 5 && set.seed == 7 && set.one.blocks == 3 && set.one.rate == 0.5);
     CHECK_TEXT(set.name, "a net");
@@ -371,9 +373,9 @@ TEST_IN(config_fills_structs, heed_open(NULL)) {
     CHECK(heed_config_set(f, "rate", "0.25", "--rate", HEED_FROM_FLAG));
     CHECK_FAILS(c, heed_config_check(f), HEED_USAGE, "`rate` has no effect here");
     CHECK(heed_config_set(f, "blocks", "3000000000", "--blocks", HEED_FROM_FLAG));
-    CHECK_FAILS(c, heed_config_bind(f, net_rows, &set), HEED_USAGE, "at most 2147483647");
+    CHECK_FAILS(c, heed__config_bind(f, net_rows, &set), HEED_USAGE, "at most 2147483647");
     heed_config *other = heed_config_new(c, (const heed_option *const[]){seed_rows, NULL});
-    CHECK_FAILS(c, heed_config_bind(other, net_rows, &set), HEED_USAGE, "found none");
+    CHECK_FAILS(c, heed__config_bind(other, net_rows, &set), HEED_USAGE, "found none");
 }
 
 /* Only what was given as a flag is refused, whatever its value. */
@@ -413,12 +415,12 @@ TEST(config_takes_null) {
     char *argv[] = {"--x"};
     heed_text out = {0};
     CHECK(!heed_config_new(NULL, tables) && !heed_config_set(NULL, "a", "b", "c", HEED_FROM_FLAG));
-    CHECK(!heed_config_read(NULL, "x", HEED_FROM_FILE) && !heed_config_args(NULL, &argc, argv));
+    CHECK(!heed__config_read(NULL, "x", HEED_FROM_FILE) && !heed_config_args(NULL, &argc, argv));
     CHECK(!heed_config_int(NULL, "a") && !heed_config_bool(NULL, "a") && argc == 1);
     CHECK_TEXT(heed_config_text(NULL, "a"), "");
     CHECK(heed_config_real(NULL, "a") == 0 && heed_config_count(NULL) == 0);
     CHECK(!heed_config_has(NULL, "a") && !heed_config_write(NULL, &out, true));
     CHECK(!heed_config_help(NULL, &out, 80));
-    CHECK(!heed_config_bind(NULL, net_rows, &out));
+    CHECK(!heed__config_bind(NULL, net_rows, &out));
     heed_config_free(NULL);
 }

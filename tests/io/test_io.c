@@ -396,7 +396,7 @@ TEST_IN(io_npz_is_a_zip_archive, heed_open(NULL)) {
     heed_tensor a = tensor_of(x, NULL, 2, 2, 3), b = tensor_of(NULL, index, 1, 2, 1);
     const heed_tensor *tensors[] = {&a, &b};
     const char *names[] = {"weights", "größe/b"}, *path = in_folder("a.npz");
-    CHECK(heed_npz_save(c, path, 2, names, tensors));
+    CHECK(heed__npz_save(c, path, 2, names, tensors));
     size_t n;
     unsigned char *file = heed__os_read(c, path, 0, &n);
     const unsigned char *end = file + n - 22, *entry = file + number_at(end + 16);
@@ -415,12 +415,13 @@ TEST_IN(io_npz_is_a_zip_archive, heed_open(NULL)) {
     }
     CHECK(entry == end);
     heed__free(file);
-    CHECK(heed_npz_save(c, path, 0, NULL, NULL));
-    CHECK_FAILS(c, heed_npz_save(c, path, 2, (const char *[]){"a", "a"}, tensors), HEED_USAGE,
+    CHECK(heed__npz_save(c, path, 0, NULL, NULL));
+    CHECK_FAILS(c, heed__npz_save(c, path, 2, (const char *[]){"a", "a"}, tensors), HEED_USAGE,
                 "twice");
-    CHECK_FAILS(c, heed_npz_save(c, path, -1, names, tensors), HEED_USAGE, "found -1");
+    CHECK_FAILS(c, heed__npz_save(c, path, -1, names, tensors), HEED_USAGE, "found -1");
     tensors[1] = NULL;
-    CHECK_FAILS(c, heed_npz_save(c, path, 2, names, tensors), HEED_USAGE, "expected name and data");
+    CHECK_FAILS(c, heed__npz_save(c, path, 2, names, tensors), HEED_USAGE,
+                "expected name and data");
 }
 
 /* The only chunk of image data, inflated: rows of a filter byte and 3 * width bytes. */
@@ -456,7 +457,7 @@ TEST_IN(io_png_reads_back, heed_open(NULL)) {
             rgb[y][i] =
                 (unsigned char)(y < 9 ? 7 * y + i / 3
                                       : (int)heed_random_below(&r, (uint64_t)(y * 3 * W + i), 256));
-    CHECK(heed_png_save(c, in_folder("a.png"), rgb[0], W, H));
+    CHECK(heed__png_save(c, in_folder("a.png"), rgb[0], W, H));
     size_t n;
     unsigned char *file = heed__os_read(c, in_folder("a.png"), 0, &n);
     static const unsigned char head[] = {0x89, 'P', 'N', 'G', 13,  10,  26, 10, 0, 0,
@@ -467,9 +468,9 @@ TEST_IN(io_png_reads_back, heed_open(NULL)) {
     unfilter(rows[0], W, H);
     for (int y = 0; y < H; y++) CHECK(memcmp(rows[y] + 1, rgb[y], 3 * W) == 0);
     heed__free(file);
-    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 0, 5), HEED_USAGE, "found 0 x 5");
-    CHECK_FAILS(c, heed_png_save(c, in_folder("b"), rgb[0], 20000, 20000), HEED_USAGE,
+    CHECK_FAILS(c, heed__png_save(c, in_folder("b"), rgb[0], 0, 5), HEED_USAGE, "found 0 x 5");
+    CHECK_FAILS(c, heed__png_save(c, in_folder("b"), rgb[0], 20000, 20000), HEED_USAGE,
                 "at most 268435456 pixels");
-    CHECK_FAILS(c, heed_png_save(c, test_folder(), rgb[0], W, H), HEED_FAILED, "a folder");
-    CHECK(!heed_png_save(c, in_folder("b"), NULL, 1, 1) && !heed__os_exists(in_folder("b")));
+    CHECK_FAILS(c, heed__png_save(c, test_folder(), rgb[0], W, H), HEED_FAILED, "a folder");
+    CHECK(!heed__png_save(c, in_folder("b"), NULL, 1, 1) && !heed__os_exists(in_folder("b")));
 }

@@ -151,15 +151,15 @@ TEST_IN(safetensors_gives_arrays_and_metadata, heed_open(NULL)) {
               "{\"__metadata__\":{\"k\":\"\\u00fc\"},\"b\":{\"dtype\":\"U8\",\"shape\":[3]" AT(
                   "2,5") ",\"a\":{\"dtype\":\"I16\",\"shape\":[1,1]" AT("0,2") "}",
               5);
-    const heed_array *a = heed_safetensors_find(f, "b");
+    const heed_array *a = heed__safetensors_find(f, "b");
     CHECK(a && a->bytes == 3 && a->data[0] == 2 && a->dims == 1 && a->shape[0] == 3);
     CHECK_TEXT(a->dtype, "U8");
     CHECK_TEXT(heed_safetensors_at(f, 0)->name, "a"); /* in the order of the data */
     CHECK(heed_safetensors_at(f, 1) == a && !heed_safetensors_at(f, 2) &&
           !heed_safetensors_at(f, -1));
-    CHECK(!heed_safetensors_find(f, "__metadata__") && !heed_safetensors_find(f, NULL));
-    CHECK_TEXT(heed_safetensors_meta(f, "k"), "ü");
-    CHECK(!heed_safetensors_meta(f, "none") && !heed_safetensors_meta(NULL, "k"));
+    CHECK(!heed__safetensors_find(f, "__metadata__") && !heed__safetensors_find(f, NULL));
+    CHECK_TEXT(heed__safetensors_meta(f, "k"), "ü");
+    CHECK(!heed__safetensors_meta(f, "none") && !heed__safetensors_meta(NULL, "k"));
     heed_safetensors_close(f);
     heed_safetensors_close(NULL);
     CHECK(heed_safetensors_count(NULL) == 0 && !heed_safetensors_at(NULL, 0));
@@ -215,17 +215,17 @@ TEST_IN(safetensors_writer_bytes, heed_open(NULL)) {
 TEST_IN(safetensors_writer_metadata, heed_open(NULL)) {
     heed_params *s = store_of(c, 1);
     const char *path = in_folder("s");
-    CHECK(heed_save_meta(s, path, (const char *[]){"model", "gpt\t\x01", "config", "{}", NULL}));
+    CHECK(heed__save_meta(s, path, (const char *[]){"model", "gpt\t\x01", "config", "{}", NULL}));
     heed_safetensors *f = heed_safetensors_open(c, path);
-    CHECK_TEXT(heed_safetensors_meta(f, "model"), "gpt\t\x01");
-    CHECK_TEXT(heed_safetensors_meta(f, "config"), "{}");
-    CHECK_TEXT(heed_safetensors_meta(f, "format"), "pt");
-    CHECK(heed_save_meta(s, path, (const char *[]){"format", "np", NULL}));
+    CHECK_TEXT(heed__safetensors_meta(f, "model"), "gpt\t\x01");
+    CHECK_TEXT(heed__safetensors_meta(f, "config"), "{}");
+    CHECK_TEXT(heed__safetensors_meta(f, "format"), "pt");
+    CHECK(heed__save_meta(s, path, (const char *[]){"format", "np", NULL}));
     f = heed_safetensors_open(c, path);
-    CHECK_TEXT(heed_safetensors_meta(f, "format"), "np");
-    CHECK_FAILS(c, heed_save_meta(s, path, (const char *[]){"a", "1", "a", "2", NULL}), HEED_USAGE,
+    CHECK_TEXT(heed__safetensors_meta(f, "format"), "np");
+    CHECK_FAILS(c, heed__save_meta(s, path, (const char *[]){"a", "1", "a", "2", NULL}), HEED_USAGE,
                 "metadata key a is given twice");
-    CHECK_FAILS(c, heed_save_meta(s, path, (const char *[]){"a", "\xFF", NULL}), HEED_USAGE,
+    CHECK_FAILS(c, heed__save_meta(s, path, (const char *[]){"a", "\xFF", NULL}), HEED_USAGE,
                 "UTF-8");
 }
 

@@ -4,6 +4,7 @@
  * gradients of the initial model, the losses of 20 AdamW steps, and running statistics after them.
  */
 #include "golden.h"
+#include "io/io.h"
 #include <heed/models.h>
 
 typedef struct {
@@ -18,13 +19,13 @@ typedef struct {
 } twin;
 
 static double setting(const twin *w, const char *key) {
-    const char *value = heed_safetensors_meta(w->file, key);
+    const char *value = heed__safetensors_meta(w->file, key);
     return value ? strtod(value, NULL) : 0;
 }
 
 /* A whole array of indices, NULL if the file has none. */
 static int32_t *indices(const twin *w, const char *name) {
-    const heed_array *a = heed_safetensors_find(w->file, name);
+    const heed_array *a = heed__safetensors_find(w->file, name);
     if (!a) return NULL;
     int32_t *x = malloc(a->bytes);
     if (x) memcpy(x, a->data, a->bytes);
@@ -38,7 +39,7 @@ static void fill(const twin *w, bool adapters) {
         if (e->adapter != adapters) continue;
         char key[96];
         snprintf(key, sizeof key, "w.%s", e->name);
-        const heed_array *a = heed_safetensors_find(w->file, key);
+        const heed_array *a = heed__safetensors_find(w->file, key);
         bool fits = a && a->bytes == e->tensor->size * sizeof(float);
         if (!fits) test_fail(__FILE__, __LINE__, "%s is absent or of another size", key);
         for (size_t j = 0; fits && j < e->tensor->size; j++)
@@ -51,7 +52,7 @@ static bool make_model(twin *w) {
     heed_config *f = heed_config_new(w->c, tables);
     for (int i = 0; i < heed_config_count(f); i++) {
         const char *key = heed_config_at(f, i, NULL)->name;
-        const char *value = heed_safetensors_meta(w->file, key);
+        const char *value = heed__safetensors_meta(w->file, key);
         if (value && heed_option_find(w->model->options, key))
             heed_config_set(f, key, value, key, HEED_FROM_FLAG);
     }
@@ -62,7 +63,7 @@ static bool make_model(twin *w) {
 
 /* A whole array of numbers, NULL if the file has none. */
 static heed_real *numbers(const twin *w, const char *name) {
-    const heed_array *a = heed_safetensors_find(w->file, name);
+    const heed_array *a = heed__safetensors_find(w->file, name);
     size_t n = a ? a->bytes / sizeof(float) : 0;
     heed_real *x = n ? malloc(n * sizeof *x) : NULL;
     for (size_t i = 0; x && i < n; i++) x[i] = (heed_real)golden_number(a, i);
@@ -74,12 +75,12 @@ static bool twin_open(twin *w, const heed_model *model, const char *path) {
     w->file = heed_safetensors_open(w->c, path);
     if (!w->file || !make_model(w)) return false;
     fill(w, false);
-    const heed_array *p = heed_safetensors_find(w->file, "picks");
+    const heed_array *p = heed__safetensors_find(w->file, "picks");
     w->x = numbers(w, "x");
-    const heed_array *x = heed_safetensors_find(w->file, "x");
-    const heed_array *ids = heed_safetensors_find(w->file, "ids"), *a = ids ? ids : x;
-    const heed_array *source = heed_safetensors_find(w->file, "src");
-    const heed_array *labels = heed_safetensors_find(w->file, "labels");
+    const heed_array *x = heed__safetensors_find(w->file, "x");
+    const heed_array *ids = heed__safetensors_find(w->file, "ids"), *a = ids ? ids : x;
+    const heed_array *source = heed__safetensors_find(w->file, "src");
+    const heed_array *labels = heed__safetensors_find(w->file, "labels");
     w->source = source ? (int)source->shape[2] : 0;
     w->src = indices(w, "src");
     w->rows = (int)(a ? a : source)->shape[1];
@@ -126,7 +127,7 @@ static heed_batch batch_at(const twin *w, int step) {
 /* Within max(10 x PyTorch's drift, 1e-6 of the largest value); float32 is what gradients are stored
  * in, so the double build gets the same bar. */
 static void compare(const twin *w, const char *name, const heed_real *x, size_t size) {
-    const heed_array *a = heed_safetensors_find(w->file, name);
+    const heed_array *a = heed__safetensors_find(w->file, name);
     char key[96];
     snprintf(key, sizeof key, "%s.drift", name);
     double largest = 0, worst = 0;
@@ -188,7 +189,7 @@ static void check_views(const twin *w, const char *stack) {
         check_alignments(w, t);
         return;
     }
-    int layers = heed_safetensors_meta(w->file, "cell") ? 0 : (int)setting(w, "layers");
+    int layers = heed__safetensors_meta(w->file, "cell") ? 0 : (int)setting(w, "layers");
     CHECK(heed_probe_count(t) == layers);
     for (int i = 0; i < layers; i++) {
         char path[64], name[16];
@@ -266,7 +267,7 @@ static void check_training(const twin *w) {
     rate.lr = (heed_real)setting(w, "lr");
     rate.decay = (heed_real)setting(w, "decay");
     heed_optim *o = heed_optim_new(w->s, &heed_adamw, &rate);
-    const heed_array *expected = heed_safetensors_find(w->file, "losses");
+    const heed_array *expected = heed__safetensors_find(w->file, "losses");
     int steps = expected ? (int)expected->shape[0] : 0;
     CHECK(steps == 20);
     for (int i = 0; i < steps; i++) {
@@ -287,7 +288,7 @@ static void check_twin(const heed_model *model, const char *path, const char *st
     if (open) {
         check_views(&w, stack);
         if (model == &heed_model_mlm) check_pair(&w);
-        if (heed_safetensors_find(w.file, "cached")) check_cached(&w);
+        if (heed__safetensors_find(w.file, "cached")) check_cached(&w);
         check_gradients(&w);
         check_training(&w);
         check_statistics(&w);

@@ -1,5 +1,6 @@
 /* Trainings of the models of pictures: same bits, resume, the run. */
 #include "built.h"
+#include "data/sets.h"
 #include "fit_job.h"
 #include "images.h"
 
@@ -23,9 +24,9 @@ static bool on_stop(void *user) {
 static picture_job open_pictures(const heed_model *model, const char *run, int threads,
                                  int workers) {
     picture_job j = {.c = heed_open(&(heed_options){.seed = 7, .threads = threads})};
-    heed_images_args a = {.val_split = 0.2, .workers = workers};
+    heed__images_args a = {.val_split = 0.2, .workers = workers};
     a.augment = (heed_augment){.flip = 0.5, .pad = 1, .brightness = 0.2};
-    heed_images *data = heed_images_open(j.c, in_folder("data"), &a);
+    heed_images *data = heed__images_open(j.c, in_folder("data"), &a);
     const heed_images_info *info = heed_images_about(data);
     j.args = (heed_train_args){.model = model, .report = on_report, .stop = on_stop};
     j.args.config = heed_model_config(j.c, model, NULL);

@@ -3,6 +3,7 @@
  * of the whole, and what it generates is the same however it is computed. Each on all cases that
  * the models name for the gradient check. */
 #include "built.h"
+#include "core/core.h"
 
 static const double close_enough = sizeof(heed_real) == 8 ? 1e-12 : 2e-5;
 
@@ -64,7 +65,7 @@ static void check_rows(const built *b) {
     heed_tensor *y = logits_of(b, input_of(b));
     if (!b->model->data->ask) {
         const heed_model_input in = input_of(b);
-        CHECK(y && in.x && y->dims == 4 && heed_same_shape(y, in.x));
+        CHECK(y && in.x && y->dims == 4 && heed__same_shape(y, in.x));
         return;
     }
     const char *classes = heed_config_has(b->f, "classes") ? "classes" : "vocab";

@@ -1,5 +1,8 @@
 /* Auto-encoders: hidden patches, reconstructions, codes, pictures without classes. */
 #include "built.h"
+#include "core/core.h"
+#include "data/sets.h"
+#include "fit_job.h"
 #include "images.h"
 
 #include <heed/reconstruction.h>
@@ -126,7 +129,7 @@ TEST(masked_encoder_is_that_of_a_vit) {
     for (int i = 0; i < heed_params_count(v.s); i++) {
         const heed_param *e = heed_params_at(v.s, i), *own = heed_params_find(a.s, e->name);
         if (strncmp(e->name, "head.", 5) == 0) continue;
-        CHECK(own && heed_same_shape(own->tensor, e->tensor) && own->decay == e->decay);
+        CHECK(own && heed__same_shape(own->tensor, e->tensor) && own->decay == e->decay);
         if (own) memcpy(e->tensor->x, own->tensor->x, own->tensor->size * sizeof(heed_real));
         shared++;
     }
@@ -215,12 +218,12 @@ TEST(masked_refuses_wrong_masks_and_settings) {
 
 static void check_unlabelled(heed_ctx *c, const char *path, size_t train, size_t test) {
     heed_images *k =
-        heed_images_open(c, path, &(heed_images_args){.unlabelled = true, .size = SIDE});
+        heed__images_open(c, path, &(heed__images_args){.unlabelled = true, .size = SIDE});
     const heed_images_info *a = heed_images_about(k);
     CHECK(a && a->classes == 1 && a->count[HEED_TRAIN_PART] == train);
     CHECK(a && a->count[HEED_TEST_PART] == test);
     if (a) CHECK_TEXT(a->labels[0], HEED_UNLABELLED);
-    heed_images_close(k);
+    heed__images_close(k);
 }
 
 TEST_IN(pictures_need_no_classes, open_images_ctx()) {
@@ -232,13 +235,14 @@ TEST_IN(pictures_need_no_classes, open_images_ctx()) {
     check_unlabelled(c, in_folder("parts"), 5, 3);
     check_unlabelled(c, text_file("list.csv", "path\nflat/000.png\nflat/001.png\n"), 2, 0);
     make_folder("empty");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("empty"), &(heed_images_args){.unlabelled = true}),
+    CHECK_FAILS(c,
+                heed__images_open(c, in_folder("empty"), &(heed__images_args){.unlabelled = true}),
                 HEED_DATA, "no pictures");
-    CHECK_FAILS(c, heed_images_open(c, in_folder("flat"), &(heed_images_args){.size = SIDE}),
+    CHECK_FAILS(c, heed__images_open(c, in_folder("flat"), &(heed__images_args){.size = SIDE}),
                 HEED_DATA, "too few classes");
     put_class("named/cat", 2, 0);
     heed_images *k =
-        heed_images_open(c, in_folder("named"), &(heed_images_args){.unlabelled = true});
+        heed__images_open(c, in_folder("named"), &(heed__images_args){.unlabelled = true});
     CHECK(k && heed_images_about(k)->classes == 1);
     if (k) CHECK_TEXT(heed_images_about(k)->labels[0], "cat");
 }
@@ -247,10 +251,10 @@ TEST_IN(idx_pictures_need_no_labels, open_images_ctx()) {
     put_idx_images("train-images-idx3-ubyte", false, 20);
     put_idx_images("t10k-images-idx3-ubyte", true, 10);
     check_unlabelled(c, test_folder(), 20, 10);
-    CHECK_FAILS(c, heed_images_open(c, test_folder(), &(heed_images_args){0}), HEED_DATA,
+    CHECK_FAILS(c, heed__images_open(c, test_folder(), &(heed__images_args){0}), HEED_DATA,
                 "not complete");
     put_idx_labels("train-labels-idx1-ubyte", false, 20);
-    heed_images *k = heed_images_open(c, test_folder(), &(heed_images_args){.unlabelled = true});
+    heed_images *k = heed__images_open(c, test_folder(), &(heed__images_args){.unlabelled = true});
     CHECK(k && heed_images_about(k)->classes == 5); /* four digits, and the test pictures */
 }
 
@@ -291,12 +295,12 @@ static void check_errors(const char *settings, int hidden) {
     heed_batch batch;
     open_bench(&b, &heed_model_autoencoder, settings);
     heed_run *r = &b.run;
-    heed_score all = heed_evaluate(r->tape, r->model, r->self, b.data, 4);
+    heed_score all = evaluate_all(r->tape, r->model, r->self, b.data, 4);
     double sum = 0;
     for (uint64_t i = 0; i < 6; i++) {
         heed_reconstruction one;
-        CHECK(heed_image_batch(b.data->batches, (heed_batch_at){.val = true, .index = i, .rows = 1},
-                               &batch));
+        CHECK(heed__image_batch(b.data->batches,
+                                (heed_batch_at){.val = true, .index = i, .rows = 1}, &batch));
         CHECK(heed_reconstruct_at(r, batch.x, i, &one));
         CHECK(one.size == SIDE && one.channels == 1 && one.hidden == hidden);
         int grey = 0, same = 0;

@@ -1,5 +1,6 @@
 /* Convolutions and pools against their definitions by plain loops, values and gradients, at large
  * sizes and at settings drawn at random: all that counts rows differs from what counts columns. */
+#include "core/core.h"
 #include "values.h"
 
 typedef struct {
@@ -320,7 +321,7 @@ TEST(pool_of_windows_side_by_side) {
     heed_tensor *x = draw(&d, t, S(2, 6, 10, 3));
     const heed_pool_args plain = {.size = {2, 5}}, given = {.size = {2, 5}, .stride = {2, 5}};
     heed_tensor *a = heed_max_pool(t, x, &plain), *b = heed_max_pool(t, x, &given);
-    CHECK(a && b && heed_same_shape(a, b) && memcmp(a->x, b->x, a->size * sizeof *a->x) == 0);
+    CHECK(a && b && heed__same_shape(a, b) && memcmp(a->x, b->x, a->size * sizeof *a->x) == 0);
     const heed_pool_args all = {.size = {6, 10}};
     heed_tensor *whole = heed_avg_pool(t, x, &all), *global = heed_global_pool(t, x);
     CHECK(whole && global && whole->size == global->size && global->dims == 2);

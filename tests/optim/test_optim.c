@@ -1,5 +1,6 @@
 /* Optimizers against PyTorch's trajectories, and what they leave alone. */
 #include "files.h"
+#include "io/io.h"
 #include "optim/optim.h"
 #include "test.h"
 
@@ -313,7 +314,7 @@ TEST(optim_count_has_its_earlier_file) {
     give_both(&p, 0);
     CHECK(heed_optim_step(o, 1) && heed_save(slots, in_folder("slots")));
     heed_safetensors *f = heed_safetensors_open(p.c, in_folder("slots"));
-    CHECK(heed_safetensors_count(f) == 3 && !heed_safetensors_find(f, "own.count_rounds"));
+    CHECK(heed_safetensors_count(f) == 3 && !heed__safetensors_find(f, "own.count_rounds"));
     heed_params_find(slots, "own.count_rounds")->tensor->x[0] = 7;
     CHECK(heed_load(slots, in_folder("slots")));
     CHECK(heed_params_find(slots, "own.count")->tensor->x[0] == 1);

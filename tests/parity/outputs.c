@@ -6,6 +6,8 @@
  *
  * OUT: logits and weights.LAYER (B,heads,T,T); of a file also what the run reads of it, as pixels
  * or ids. */
+#include "io/io.h"
+
 #include <heed/models.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +19,7 @@ typedef struct {
 } pass;
 
 static heed_tensor *indices(pass *p, const char *name) {
-    const heed_array *a = heed_safetensors_find(p->in, name);
+    const heed_array *a = heed__safetensors_find(p->in, name);
     if (!a || a->dims != 2 || strcmp(a->dtype, "I32") != 0) return NULL;
     int32_t ids[1 << 12];
     if (a->bytes > sizeof ids) return NULL;
@@ -26,7 +28,7 @@ static heed_tensor *indices(pass *p, const char *name) {
 }
 
 static heed_tensor *pixels(pass *p) {
-    const heed_array *a = heed_safetensors_find(p->in, "pixels");
+    const heed_array *a = heed__safetensors_find(p->in, "pixels");
     if (!a || a->dims != 4 || strcmp(a->dtype, "F32") != 0) return NULL;
     int shape[4];
     for (int i = 0; i < 4; i++) shape[i] = (int)a->shape[i];

@@ -1,21 +1,23 @@
 /* Tables as other programs write them: quotes, headers, columns and rows that do not fit. Values of
  * what pandas reads are pandas' own (read_csv with keep_default_na=False). */
+#include "data/sets.h"
 #include "images.h"
 
 #include <sys/stat.h>
 
 static heed_ctx *open_ctx(void) { return heed_open(&(heed_options){.seed = 1}); }
 
-static heed_pairs *open_table(heed_ctx *c, const char *name, const char *text, heed_pairs_args a) {
+static heed__pairs *open_table(heed_ctx *c, const char *name, const char *text,
+                               heed__pairs_args a) {
     if (!a.block) a.block = 64;
-    return heed_pairs_open(c, text_file(name, text), &a);
+    return heed__pairs_open(c, text_file(name, text), &a);
 }
 
 /* "line source|target" of a pair. */
-static const char *pair_at(const heed_pairs *k, size_t index) {
+static const char *pair_at(const heed__pairs *k, size_t index) {
     static char text[256];
     heed_pair p;
-    if (!heed_pairs_get(k, false, index, &p)) return NULL;
+    if (!heed__pairs_get(k, false, index, &p)) return NULL;
     snprintf(text, sizeof text, "%zu %.*s|%.*s", p.line, (int)p.source_n, p.source, (int)p.target_n,
              p.target);
     return text;
@@ -63,13 +65,13 @@ TEST_IN(table_reads_what_others_write, open_ctx()) {
          "3 \xE2\x80\xA8x\v\fy|z\xC2\x85", 3, HEED_TARGET_TEXT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs *k =
-            open_table(c, cases[i].name, cases[i].text, (heed_pairs_args){.kind = cases[i].kind});
-        const heed_pairs_info *f = heed_pairs_about(k);
+        heed__pairs *k =
+            open_table(c, cases[i].name, cases[i].text, (heed__pairs_args){.kind = cases[i].kind});
+        const heed__pairs_info *f = heed__pairs_about(k);
         if (!k) test_fail(__FILE__, __LINE__, "%s", heed_ctx_error(c));
         CHECK(f && f->pairs == cases[i].pairs);
         if (f) CHECK_TEXT(pair_at(k, f->pairs - 1), cases[i].last);
-        heed_pairs_close(k);
+        heed__pairs_close(k);
         heed_clear(c);
     }
 }
@@ -116,8 +118,8 @@ TEST_IN(table_asks_for_columns, open_ctx()) {
          "`columns = tokens,ner_tags`", HEED_TARGET_TAGS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs_args a = {.kind = cases[i].kind};
-        heed_pairs *k = open_table(c, cases[i].name, cases[i].text, a);
+        heed__pairs_args a = {.kind = cases[i].kind};
+        heed__pairs *k = open_table(c, cases[i].name, cases[i].text, a);
         if (!cases[i].hint) {
             CHECK(k != NULL);
             continue;
@@ -155,9 +157,9 @@ TEST_IN(table_columns_by_name_and_number, open_ctx()) {
         {"text,label\na,x\nb,y\n", "1,99999999999999999999", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        heed_pairs_args a = {
+        heed__pairs_args a = {
             .kind = HEED_TARGET_CLASSES, .columns = cases[i].columns, .header = cases[i].header};
-        heed_pairs *k = open_table(c, "a.csv", cases[i].text, a);
+        heed__pairs *k = open_table(c, "a.csv", cases[i].text, a);
         if (cases[i].first)
             CHECK_TEXT(pair_at(k, 0), cases[i].first);
         else if (i)
@@ -169,16 +171,16 @@ TEST_IN(table_columns_by_name_and_number, open_ctx()) {
 /* A validation file may have its columns in another order, or other names. */
 TEST_IN(table_columns_of_validation, open_ctx()) {
     const char *own = "text,label\ngood,pos\nbad,neg\n";
-    heed_pairs_args a = {.kind = HEED_TARGET_CLASSES,
-                         .val_path = text_file("v.csv", "note,label,text\nx,pos,fine\n")};
-    heed_pairs *k = open_table(c, "a.csv", own, a);
+    heed__pairs_args a = {.kind = HEED_TARGET_CLASSES,
+                          .val_path = text_file("v.csv", "note,label,text\nx,pos,fine\n")};
+    heed__pairs *k = open_table(c, "a.csv", own, a);
     heed_pair p;
-    CHECK(heed_pairs_get(k, true, 0, &p) && p.source_n == 4 && memcmp(p.source, "fine", 4) == 0);
+    CHECK(heed__pairs_get(k, true, 0, &p) && p.source_n == 4 && memcmp(p.source, "fine", 4) == 0);
     a.val_path = text_file("v.csv", "prose,stars\nfine,pos\n");
     CHECK_FAILS(c, open_table(c, "a.csv", own, a), HEED_DATA, "`val-columns = prose,stars`");
     a.val_columns = "prose,stars";
     k = open_table(c, "a.csv", own, a);
-    CHECK(heed_pairs_get(k, true, 0, &p) && p.source_n == 4 && memcmp(p.source, "fine", 4) == 0);
+    CHECK(heed__pairs_get(k, true, 0, &p) && p.source_n == 4 && memcmp(p.source, "fine", 4) == 0);
 }
 
 TEST_IN(table_refuses, open_ctx()) {
@@ -202,33 +204,33 @@ TEST_IN(table_refuses, open_ctx()) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_FAILS(
             c,
-            open_table(c, cases[i].name, cases[i].text, (heed_pairs_args){.kind = cases[i].kind}),
+            open_table(c, cases[i].name, cases[i].text, (heed__pairs_args){.kind = cases[i].kind}),
             HEED_DATA, cases[i].why);
 }
 
 TEST_IN(table_rows_without_text_are_left_out, open_ctx()) {
-    heed_pairs *k = open_table(c, "a.csv", "text,label\na,x\n,x\nb,\n,\n\nc,y\n",
-                               (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
-    const heed_pairs_info *f = heed_pairs_about(k);
+    heed__pairs *k = open_table(c, "a.csv", "text,label\na,x\n,x\nb,\n,\n\nc,y\n",
+                                (heed__pairs_args){.kind = HEED_TARGET_CLASSES});
+    const heed__pairs_info *f = heed__pairs_about(k);
     CHECK(f && f->pairs == 2 && f->empty == 2 && f->blank == 2);
     CHECK_TEXT(pair_at(k, 1), "7 c|y");
     k = open_table(c, "a.jsonl",
                    "{\"text\":\"a\",\"label\":null}\n{\"text\":\"b\",\"label\":\"x\"}\n",
-                   (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
-    CHECK(k && heed_pairs_about(k)->pairs == 1 && heed_pairs_about(k)->empty == 1);
+                   (heed__pairs_args){.kind = HEED_TARGET_CLASSES});
+    CHECK(k && heed__pairs_about(k)->pairs == 1 && heed__pairs_about(k)->empty == 1);
 }
 
 /* Names that look equal are equal: composed and decomposed letters, as macOS writes file names. */
 TEST_IN(table_names_that_look_equal, open_images_ctx()) {
-    heed_pairs *k = open_table(c, "a.csv", "text,label\na,caf\xC3\xA9\nb,cafe\xCC\x81\nc,x\n",
-                               (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
-    const heed_pairs_info *f = heed_pairs_about(k);
+    heed__pairs *k = open_table(c, "a.csv", "text,label\na,caf\xC3\xA9\nb,cafe\xCC\x81\nc,x\n",
+                                (heed__pairs_args){.kind = HEED_TARGET_CLASSES});
+    const heed__pairs_info *f = heed__pairs_about(k);
     CHECK(f && f->classes == 2);
     if (f) CHECK_TEXT(f->labels[0], "caf\xC3\xA9");
     /* NFC decomposes U+0958, as it is an exclusion: the text becomes longer. */
     k = open_table(c, "b.csv", "text,label\na,\u0958\nb,\u0915\u093C\nc,x\n",
-                   (heed_pairs_args){.kind = HEED_TARGET_CLASSES});
-    f = heed_pairs_about(k);
+                   (heed__pairs_args){.kind = HEED_TARGET_CLASSES});
+    f = heed__pairs_about(k);
     CHECK(f && f->classes == 2);
     if (f) CHECK_TEXT(f->labels[1], "\u0915\u093C");
     mkdir(in_folder("train"), 0777);
@@ -236,15 +238,15 @@ TEST_IN(table_names_that_look_equal, open_images_ctx()) {
     put_class("train/caf\xC3\xA9", 3, 0);
     put_class("train/x", 3, 10);
     put_class("test/cafe\xCC\x81", 2, 20);
-    heed_images *images = heed_images_open(c, test_folder(), &(heed_images_args){0});
+    heed_images *images = heed__images_open(c, test_folder(), &(heed__images_args){0});
     CHECK(images && heed_images_about(images)->classes == 2);
-    CHECK(heed_images_count(images, HEED_TEST_PART, 0) == 2);
+    CHECK(heed__images_count(images, HEED_TEST_PART, 0) == 2);
 }
 
 /* ---- lists of pictures ---- */
 
-static heed_images *open_list(heed_ctx *c, const char *text, heed_images_args a) {
-    return heed_images_open(c, text_file("list.csv", text), &a);
+static heed_images *open_list(heed_ctx *c, const char *text, heed__images_args a) {
+    return heed__images_open(c, text_file("list.csv", text), &a);
 }
 
 TEST_IN(table_lists_of_pictures, open_images_ctx()) {
@@ -273,18 +275,19 @@ TEST_IN(table_lists_of_pictures, open_images_ctx()) {
     put_class("some", 4, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         heed_images *k =
-            open_list(c, cases[i].text, (heed_images_args){.columns = cases[i].columns});
+            open_list(c, cases[i].text, (heed__images_args){.columns = cases[i].columns});
         const heed_images_info *f = heed_images_about(k);
         if (!f) test_fail(__FILE__, __LINE__, "%zu: %s", i, heed_ctx_error(c));
         CHECK(f && f->classes == 2 && f->bad == 0 &&
               memcmp(f->count, cases[i].count, sizeof f->count) == 0);
         heed_clear(c);
     }
-    CHECK_FAILS(c, open_list(c, "f,k\nsome/000.png,cat\nsome/001.png,dog\n", (heed_images_args){0}),
+    CHECK_FAILS(c,
+                open_list(c, "f,k\nsome/000.png,cat\nsome/001.png,dog\n", (heed__images_args){0}),
                 HEED_DATA, "`columns = f,k`");
     CHECK_FAILS(c,
                 open_list(c, "image,label,split\nsome/000.png,cat,train\nsome/001.png,dog,b\n",
-                          (heed_images_args){0}),
+                          (heed__images_args){0}),
                 HEED_DATA, "list.csv:3: expected train, val or test");
 }
 

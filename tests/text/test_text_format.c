@@ -39,20 +39,20 @@ TEST(text_utf8_reads_strictly) {
             test_fail(__FILE__, __LINE__, "case %zu: length %zu, code %d", i, n, (int)code);
         CHECK(heed_utf8_read(s, strlen(s), &code) == n);
         if (cases[i].code >= 0)
-            CHECK(heed_utf8_write(cases[i].code, back) == n && memcmp(back, s, n) == 0);
+            CHECK(heed__utf8_write(cases[i].code, back) == n && memcmp(back, s, n) == 0);
         if (n > 1) CHECK(heed_utf8_read(s, n - 1, &code) == 1 && code == -1); /* cut off */
     }
 }
 
 TEST(text_utf8_counts_and_escapes) {
     heed_text t = {0};
-    CHECK(heed_utf8_valid("aü", 3) == 3 && heed_utf8_valid("aü", 2) == 1);
-    CHECK(heed_utf8_valid("", 0) == 0 && heed_utf8_valid("\xFFx", 2) == 0);
-    CHECK(heed_utf8_count("aü€😀", 10) == 4);
-    CHECK(heed_utf8_put(&t, "\xE2ü\xFF\xFEx", 6));
+    CHECK(heed__utf8_valid("aü", 3) == 3 && heed__utf8_valid("aü", 2) == 1);
+    CHECK(heed__utf8_valid("", 0) == 0 && heed__utf8_valid("\xFFx", 2) == 0);
+    CHECK(heed__utf8_count("aü€😀", 10) == 4);
+    CHECK(heed__utf8_put(&t, "\xE2ü\xFF\xFEx", 6));
     CHECK_TEXT(t.s, "\\xE2ü\\xFF\\xFEx");
     heed_text_free(&t);
-    CHECK(heed_utf8_put(&t, "", 0));
+    CHECK(heed__utf8_put(&t, "", 0));
     CHECK_TEXT(t.s, "");
     heed_text_free(&t);
 }

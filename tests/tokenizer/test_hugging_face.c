@@ -1,6 +1,8 @@
 /* tokenizer.json: read with the ids and texts of Hugging Face's tokenizers, written, and refused;
  * and byte-level BPE. The goldens are tests/golden/make_tokenizers.py's. */
+#include "data/sets.h"
 #include "test.h"
+#include "text/text.h"
 
 #include <jansson.h>
 
@@ -103,8 +105,8 @@ TEST_IN(bpe_round_trips_are_exact, open_ctx()) {
         char text[64] = "";
         size_t n = 0;
         while (n < 40)
-            n += heed_utf8_write((int32_t)heed_random_below(&r, n, i % 2 ? 0x2000 : 0x7F) + 1,
-                                 text + n);
+            n += heed__utf8_write((int32_t)heed_random_below(&r, n, i % 2 ? 0x2000 : 0x7F) + 1,
+                                  text + n);
         heed_tokens t = {0};
         heed_text back = {0};
         CHECK(heed_encode(k, text, n, &t) && heed_decode(k, t.ids, t.count, &back));
@@ -480,13 +482,14 @@ TEST_IN(bpe_corpus_has_the_tokens_of_the_whole_text,
     char path[128];
     snprintf(path, sizeof path, "%s/passages.txt", test_folder());
     CHECK(heed_text_save(&text, path));
-    heed_corpus *p = heed_corpus_open(c, path, k, (heed_corpus_args){.block = 64, .eval = true});
+    heed__corpus *p =
+        heed__corpus_open(c, path, k, (heed__corpus_args){.block = 64, .eval = true}, NULL);
     heed_tokens t = {0};
     CHECK(heed_encode(k, text.s, text.n, &t));
-    CHECK(heed_corpus_about(p).tokens == t.count && heed_corpus_about(p).bytes == text.n);
+    CHECK(heed__corpus_about(p).tokens == t.count && heed__corpus_about(p).bytes == text.n);
     heed_batch b;
-    for (uint64_t i = 0; i < heed_corpus_eval_batches(p, 8); i++) {
-        CHECK(heed_gpt_batch(p, (heed_batch_at){.val = true, .index = i, .rows = 8}, &b));
+    for (uint64_t i = 0; i < heed__corpus_eval_batches(p, 8); i++) {
+        CHECK(heed__gpt_batch(p, (heed_batch_at){.val = true, .index = i, .rows = 8}, &b));
         for (int j = 0; j < b.rows * b.len; j += 61) {
             size_t at = (size_t)i * 8 * 64 + (size_t)j;
             if (b.rows == 8 && at < t.count) CHECK(b.ids[j] == t.ids[at]);

@@ -1,6 +1,7 @@
 /* Tokenizers. What wordpiece is expected to give was taken from Hugging Face's
  * tokenizers 0.23.3 (tests/parity/tokenizer_hf.py compares at large). */
 #include "test.h"
+#include "text/text.h"
 
 static const char *file_with(const char *name, const void *bytes, size_t n) {
     static char path[128];
@@ -267,7 +268,7 @@ TEST_IN(tokenizer_wordpiece_has_the_characters_of_chinese, open_ctx()) {
     heed_text text = {.c = c};
     char character[4];
     for (int32_t i = 0; i < 2000 * 3; i++)
-        heed_text_put(&text, character, heed_utf8_write(0x4E00 + i % 2000, character));
+        heed_text_put(&text, character, heed__utf8_write(0x4E00 + i % 2000, character));
     static const int vocabularies[][2] = {{1500, 1005}, {3000, 1505}, {8000, 2004}};
     for (int i = 0; i < 3; i++) {
         heed_tokenizer *k = heed_tokenizer_train(

@@ -1,5 +1,6 @@
 /* test_focus.c -- the head of records that is worth looking at first. */
 #include "test.h"
+#include "view/draw.h"
 
 #include <heed/view.h>
 
@@ -33,16 +34,16 @@ TEST_IN(record_focus_is_the_most_concentrated_head_that_does_not_follow_position
     heed_focus f;
     const heed_real *const layers[] = {even, before, first, sharp, wide};
     for (int i = 0; i < 5; i++) add_layer(r, i, 1, layers[i]);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3 && f.count == 5);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.block == 4); /* the row decides */
-    CHECK(heed_record_focus(r, HEED_ENCODER, 2, -1, &f) && f.block == 2 && f.count == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3 && f.count == 5);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, 0, &f) && f.block == 4); /* the row decides */
+    CHECK(heed__record_focus(r, HEED_ENCODER, 2, -1, &f) && f.block == 2 && f.count == 1);
     const heed_record *const twice[] = {r, r};
     double score[2];
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 3);
     score[0] = f.score;
-    CHECK(heed_record_focus(r, HEED_ENCODER, 4, 0, &f) && f.block == 4);
+    CHECK(heed__record_focus(r, HEED_ENCODER, 4, 0, &f) && f.block == 4);
     score[1] = f.score;
-    CHECK(heed_record_focus(r, HEED_ENCODER, 4, -1, &f) && f.block == 4);
+    CHECK(heed__record_focus(r, HEED_ENCODER, 4, -1, &f) && f.block == 4);
     double all = f.score;
     CHECK(heed_records_focus(twice, (int[]){-1, -1}, 2, HEED_ENCODER, -1, &f) && f.block == 3);
     CHECK_CLOSE(f.score, score[0], 1e-12);
@@ -51,10 +52,10 @@ TEST_IN(record_focus_is_the_most_concentrated_head_that_does_not_follow_position
     CHECK_CLOSE(f.score, (score[1] + all) / 2, 1e-12);
     CHECK(!heed_records_focus(twice, (int[]){-1, -1}, 0, HEED_ENCODER, -1, &f) && f.count == 0);
     heed_record_add_guess(r, &(heed_record_guess){.query = 0});
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 4); /* of the prediction */
-    CHECK(!heed_record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 4); /* of the prediction */
+    CHECK(!heed__record_focus(r, HEED_CROSS, -1, -1, &f) && f.count == 0);
     r->block_count = 3; /* one that follows positions is better than a uniform one */
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.block == 1);
 }
 
 /* (4,4) weights: each token attends to one key with the weight `most`, and to two others. */
@@ -87,8 +88,8 @@ TEST_IN(record_focus_of_several_records_is_by_the_mean_score, heed_open(NULL)) {
         record_of_heads(c, (heed_real[]){.4f, .4f, .9f}, 0)}; /* without the second layer */
     const int any[] = {-1, -1, -1};
     for (int i = 0; i < 2; i++) {
-        CHECK(heed_record_focus(r[i], HEED_ENCODER, 0, -1, &f) && f.head == 2 * i && f.count == 3);
-        CHECK(heed_record_focus(r[i], HEED_ENCODER, 1, -1, &own[i]) && own[i].count == 1);
+        CHECK(heed__record_focus(r[i], HEED_ENCODER, 0, -1, &f) && f.head == 2 * i && f.count == 3);
+        CHECK(heed__record_focus(r[i], HEED_ENCODER, 1, -1, &own[i]) && own[i].count == 1);
     }
     CHECK(heed_records_focus(r, any, 2, HEED_ENCODER, 0, &f) && f.head == 1 && f.count == 3);
     CHECK(heed_records_focus(r, any, 2, HEED_ENCODER, -1, &f) && f.block == 1 && f.count == 4);
@@ -110,8 +111,8 @@ TEST_IN(record_focus_is_no_head_that_is_nearly_uniform_but_for_one_row, heed_ope
     heed_focus f;
     add_layer(r, 0, 2, w[0]);
     heed_record_add_guess(r, &(heed_record_guess){.query = 3});
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 3, &f) && f.head == 0);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, 3, &f) && f.head == 0);
 }
 
 /* Heads that follow positions come after one that attends to less than half of what it may, and
@@ -125,7 +126,7 @@ TEST(record_focus_prefers_a_head_of_positions_to_one_of_much) {
     heed_record *r = record_of_4(c);
     heed_focus f;
     add_layer(r, 0, 3, w[0]);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
     CHECK(f.score > 0.5 && f.positional < 0.3);
     CLOSE(c);
     c = heed_open(NULL);
@@ -134,7 +135,7 @@ TEST(record_focus_prefers_a_head_of_positions_to_one_of_much) {
     for (int i = 0; i < 16; i++) sharp[i] = w[1][i];
     fill_head(sharp + 16, .9f);
     add_layer(r, 0, 2, sharp);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1);
     CHECK(f.score < 0.5 && f.positional < f.score); /* the other one is passed over */
     CLOSE(c);
 }
@@ -148,9 +149,9 @@ TEST_IN(record_focus_leaves_out_weights_that_are_not_finite, heed_open(NULL)) {
     w[2 * 16 + 8] = (heed_real)INFINITY;
     heed_record *r = record_of_4(c);
     add_layer(r, 0, 3, w);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1 && f.count == 1);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 2, &f) && f.head == 1 && f.count == 1);
-    CHECK(heed_record_focus(r, HEED_ENCODER, -1, 0, &f) && f.head == 0 && f.count == 3);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, -1, &f) && f.head == 1 && f.count == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, 2, &f) && f.head == 1 && f.count == 1);
+    CHECK(heed__record_focus(r, HEED_ENCODER, -1, 0, &f) && f.head == 0 && f.count == 3);
 }
 
 /* ---- what of a record is shown ---- */

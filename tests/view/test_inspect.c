@@ -333,16 +333,16 @@ TEST(inspect_uniform_weight_is_that_of_visible_keys) {
     heed_record_axis axes[] = {{.name = "text", .count = 4}};
     heed_record r = {.axis_count = 1, .axes = axes};
     heed_record_block b = {.heads = 1};
-    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), 0.25, 1e-12);
-    CHECK_CLOSE(heed_record_uniform(&r, &b, 1), 0.25, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, -1), 0.25, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, 1), 0.25, 1e-12);
     b.causal = true;
-    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0 + 1 / 4.0) / 3, 1e-12);
-    CHECK_CLOSE(heed_record_uniform(&r, &b, 2), 1 / 3.0, 1e-12);
-    CHECK_CLOSE(heed_record_uniform(&r, &b, 0), 1, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0 + 1 / 4.0) / 3, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, 2), 1 / 3.0, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, 0), 1, 1e-12);
     heed_real scores[16] = {0};
     for (int q = 0; q < 4; q++) scores[4 * q] = (heed_real)-INFINITY; /* key 1 is padding */
     b.scores = scores;
-    CHECK_CLOSE(heed_record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0) / 2, 1e-12);
+    CHECK_CLOSE(heed__record_uniform(&r, &b, -1), (1 / 2.0 + 1 / 3.0) / 2, 1e-12);
 }
 
 /* All heads of a layer have one scale; the first row of a causal one, always 1, is left out. */

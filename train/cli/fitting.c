@@ -58,11 +58,10 @@ static bool holds_pictures(const char *folder) {
 }
 
 /* Whether a few short texts are one column, each of them many times: they are classes. */
-static bool are_classes(const heed_pairs_info *a) {
+static bool are_classes(const heed_lines *a) {
     enum { MOST = 50, TIMES = 5, LONGEST = 24 };
-    bool few = a && a->classes > 1 && a->classes <= MOST && a->pairs >= TIMES * (size_t)a->classes;
-    for (int i = 0; few && i < a->classes; i++) few = strlen(a->labels[i]) <= LONGEST;
-    return few;
+    return a->classes > 1 && a->classes <= MOST && a->pairs >= TIMES * (size_t)a->classes &&
+           a->longest <= LONGEST;
 }
 
 /* Whether a file can be read for a hint without delay: no pipe, and at most 4 MiB. */
@@ -73,13 +72,13 @@ static bool is_small(const char *path) {
     return n >= 0 && n <= 1 << 22;
 }
 
-/* Opens the lines of a small file for a hint; what is wrong with them is not reported. */
-static const heed_pairs *open_lines(heed_ctx *c, const char *data, heed_target_kind kind,
-                                    const char *columns) {
-    return heed_pairs_open(
-        c, data,
-        &(heed_pairs_args){
-            .kind = kind, .block = 512, .columns = columns, .header = *columns ? "no" : "auto"});
+/* Reads the lines of a small file for a hint; what is wrong with them is not reported. */
+static heed_lines lines_of(heed_ctx *c, const char *data, heed_target_kind kind,
+                           const char *columns) {
+    heed_lines found;
+    heed_lines_read(c, data, kind, columns, *columns ? "no" : "auto", &found, NULL);
+    heed_clear(c);
+    return found;
 }
 
 /* Whether a column of a small file, known by its name or one of the first two, is of classes. */
@@ -87,8 +86,8 @@ static bool has_classes(heed_ctx *c, const char *data) {
     static const char *const columns[] = {"", "2,1", "1,2"};
     bool any = false;
     for (int i = 0; !any && i < 3; i++) {
-        any = are_classes(heed_pairs_about(open_lines(c, data, HEED_TARGET_CLASSES, columns[i])));
-        heed_clear(c);
+        heed_lines found = lines_of(c, data, HEED_TARGET_CLASSES, columns[i]);
+        any = are_classes(&found);
     }
     return any;
 }
@@ -96,17 +95,9 @@ static bool has_classes(heed_ctx *c, const char *data) {
 /* Whether lines have as many labels as words, and words in every second line, or are those of a
  * CoNLL file. conll: only the latter. */
 static bool has_tags(heed_ctx *c, const char *data, bool conll) {
-    const heed_pairs *k = open_lines(c, data, HEED_TARGET_TAGS, "");
-    const heed_pairs_info *a = heed_pairs_about(k);
-    size_t several = 0;
-    heed_pair pair;
-    for (size_t i = 0; a && i < a->pairs; i++)
-        several += heed_pairs_get(k, false, i, &pair) && memchr(pair.source, ' ', pair.source_n);
-    bool tags = a && (a->conll || (!conll && 2 * several >= a->pairs)) &&
-                (size_t)a->classes <= a->pairs * 2;
-    for (int i = 0; tags && i < a->classes; i++) tags = strlen(a->labels[i]) <= 24;
-    heed_clear(c);
-    return tags;
+    heed_lines a = lines_of(c, data, HEED_TARGET_TAGS, "");
+    return a.pairs && (a.conll || (!conll && 2 * a.several >= a.pairs)) &&
+           (size_t)a.classes <= a.pairs * 2 && a.longest <= 24;
 }
 
 /* What a model must read for a list of pictures: NULL if no column after the first line has names

@@ -33,16 +33,14 @@ static void describe(const heed_data *d, const char *data, char what[512]) {
 }
 
 static void warn_of_text(program *p, const heed_data *d) {
-    heed_corpus_info a = heed_corpus_about(d->batches);
-    double tokens = (double)(a.tokens + a.val_tokens);
     if (!d->all && d->no_val)
         heed_message(p->c, HEED_WARN,
                      "the run has no validation part (`val-split = 0`): this is measured on its "
                      "training text; hint: `%s %s OTHER.txt`",
                      p->command->name, p->argv[0]);
-    if (d->all && a.unknown > 0)
+    if (d->all && d->unknown > 0)
         heed_message(p->c, HEED_WARN, "%.2f %% of the text is unknown to the vocabulary",
-                     100 * (double)(a.unknown + a.val_unknown) / tokens);
+                     100 * d->unknown);
 }
 
 heed_data *eval_data_open(program *p, heed_config *f, const heed_run *r, char what[512]) {

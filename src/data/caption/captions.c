@@ -1,6 +1,6 @@
 /* captions.c -- joins captions with their pictures: the pairs hold lines and tokens, the set of
  * pictures makes the batches' pixels. */
-#include <heed/captions.h>
+#include "data/sets.h"
 
 #include "data/image/images.h"
 #include "data/pair/pairs.h"
@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-struct heed_captions {
+struct heed__captions {
     heed__owned owned;
     heed_ctx *c;
-    heed_pairs *pairs;
+    heed__pairs *pairs;
     heed_images *images;
-    heed_captions_info info;
+    heed__captions_info info;
     size_t *begin;         /* per item: where its captions begin in `caption`; then the end */
     uint32_t *caption;     /* numbers of pairs */
     uint32_t *pictures[2]; /* items of the training part, and of the part that evaluation reads */
@@ -22,15 +22,15 @@ struct heed_captions {
 /* ---- memory ---- */
 
 static void captions_free(heed__owned *object) {
-    heed_captions *k = (heed_captions *)object;
+    heed__captions *k = (heed__captions *)object;
     void *all[] = {k->begin, k->caption, k->pictures[0], k->pictures[1], k};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) heed__free(all[i]);
 }
 
-void heed_captions_close(heed_captions *k) {
+void heed__captions_close(heed__captions *k) {
     if (!k) return;
-    heed_images_close(k->images);
-    heed_pairs_close(k->pairs);
+    heed__images_close(k->images);
+    heed__pairs_close(k->pairs);
     heed__release(k->c, &k->owned);
 }
 
@@ -38,7 +38,7 @@ void heed_captions_close(heed_captions *k) {
 
 typedef struct {
     heed_ctx *c;
-    const heed_pairs *pairs;
+    const heed__pairs *pairs;
     heed__names
         names[3];        /* files as written: of the training part, of others, of the second file */
     uint32_t *number[3]; /* their pictures in the list */
@@ -88,7 +88,7 @@ static bool add_uses(lister *l, const size_t *numbers, size_t count) {
 }
 
 static bool list_pictures(lister *l) {
-    const heed_pairs *p = l->pairs;
+    const heed__pairs *p = l->pairs;
     for (int i = 0; i < 2 && p->path[i]; i++) {
         char *folder = l->folder[i] = heed__copy_text(l->c, p->path[i]);
         char *slash = folder ? strrchr(folder, '/') : NULL;
@@ -116,7 +116,7 @@ static void free_list(heed__image_list *list) {
 /* ---- captions of each picture ---- */
 
 /* Groups the captions by picture, in the order of the lines. */
-static bool group(heed_captions *k) {
+static bool group(heed__captions *k) {
     const heed_images *images = k->images;
     size_t *next = k->begin = heed__alloc_array(k->c, images->count + 2, sizeof *k->begin);
     k->caption = heed__alloc_array(k->c, images->use_count, sizeof *k->caption);
@@ -128,8 +128,8 @@ static bool group(heed_captions *k) {
     return true;
 }
 
-static bool count(heed_captions *k) {
-    heed_captions_info *f = &k->info;
+static bool count(heed__captions *k) {
+    heed__captions_info *f = &k->info;
     size_t counts[HEED_PARTS] = {0};
     for (int i = 0; i < 2; i++)
         k->pictures[i] = heed__alloc_array(k->c, k->images->count, sizeof **k->pictures);
@@ -156,7 +156,7 @@ static bool count(heed_captions *k) {
 
 /* Sets sided by the captions that are trained on: mirroring a picture would make such a caption
  * wrong. */
-static void judge_sides(const heed_pairs *p, char sided[200]) {
+static void judge_sides(const heed__pairs *p, char sided[200]) {
     size_t begin, n;
     for (size_t i = 0; i < p->info.pairs; i++) {
         heed__cut text = p->pairs[p->train[i]].text[HEED__TARGET];
@@ -166,7 +166,7 @@ static void judge_sides(const heed_pairs *p, char sided[200]) {
     }
 }
 
-static bool may_mirror(heed_captions *k, const heed_images_args *a) {
+static bool may_mirror(heed__captions *k, const heed__images_args *a) {
     char *sided = k->images->info.sided;
     judge_sides(k->pairs, sided);
     return !*sided || !(a->augment.flip > 0) ||
@@ -176,7 +176,7 @@ static bool may_mirror(heed_captions *k, const heed_images_args *a) {
                      sided, k->pairs->path[0], a->augment.flip);
 }
 
-static bool open_images(heed_captions *k, const heed_images_args *a) {
+static bool open_images(heed__captions *k, const heed__images_args *a) {
     lister l = {.c = k->c, .pairs = k->pairs, .names = {{.c = k->c}, {.c = k->c}, {.c = k->c}}};
     if (list_pictures(&l))
         k->images = heed__images_open_list(k->c, k->pairs->path[0], a, &l.list);
@@ -186,54 +186,54 @@ static bool open_images(heed_captions *k, const heed_images_args *a) {
     return k->images != NULL;
 }
 
-static bool open_captions(heed_captions *k, const heed_images_args *a) {
+static bool open_captions(heed__captions *k, const heed__images_args *a) {
     const uint64_t prime = 1099511628211u;
     if (!open_images(k, a) || !may_mirror(k, a) || !group(k) || !count(k)) return false;
     k->info.checksum = (k->pairs->info.checksum ^ k->images->info.checksum) * prime;
     return true;
 }
 
-static bool are_captions(heed_ctx *c, const heed_pairs *pairs) {
+static bool are_captions(heed_ctx *c, const heed__pairs *pairs) {
     return (pairs->a.kind == HEED_TARGET_CAPTIONS && pairs->encoded) ||
            heed_fail(c, HEED_USAGE, "expected lines of %s that are tokens already",
                      heed__pairs_form(HEED_TARGET_CAPTIONS));
 }
 
-heed_captions *heed_captions_open(heed_ctx *c, heed_pairs *pairs, const heed_images_args *a) {
+heed__captions *heed__captions_open(heed_ctx *c, heed__pairs *pairs, const heed__images_args *a) {
     if (heed__stopped(c) || !pairs || !a || !are_captions(c, pairs)) {
-        heed_pairs_close(pairs);
+        heed__pairs_close(pairs);
         return NULL;
     }
-    heed_captions *k = heed__alloc(c, sizeof *k);
+    heed__captions *k = heed__alloc(c, sizeof *k);
     if (!k) {
-        heed_pairs_close(pairs);
+        heed__pairs_close(pairs);
         return NULL;
     }
     k->c = c;
     k->pairs = pairs;
     heed__own(c, &k->owned, captions_free);
     if (open_captions(k, a)) return k;
-    heed_captions_close(k);
+    heed__captions_close(k);
     return NULL;
 }
 
 /* ---- contents ---- */
 
-const heed_captions_info *heed_captions_about(const heed_captions *k) {
+const heed__captions_info *heed__captions_about(const heed__captions *k) {
     return k ? &k->info : NULL;
 }
 
-heed_images *heed_captions_images(const heed_captions *k) { return k ? k->images : NULL; }
+heed_images *heed__captions_images(const heed__captions *k) { return k ? k->images : NULL; }
 
-const heed_pairs *heed_captions_pairs(const heed_captions *k) { return k ? k->pairs : NULL; }
+const heed__pairs *heed__captions_pairs(const heed__captions *k) { return k ? k->pairs : NULL; }
 
-static size_t pictures_of(const heed_captions *k, bool val) {
+static size_t pictures_of(const heed__captions *k, bool val) {
     return val ? k->info.val_pictures : k->info.pictures;
 }
 
-bool heed_captions_get(heed_captions *k, bool val, size_t index, heed_captioned *out,
-                       heed_picture *picture) {
-    if (out) *out = (heed_captioned){0};
+bool heed__captions_get(heed__captions *k, bool val, size_t index, heed__captioned *out,
+                        heed_picture *picture) {
+    if (out) *out = (heed__captioned){0};
     if (picture) *picture = (heed_picture){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     if (index >= pictures_of(k, val))
@@ -241,12 +241,12 @@ bool heed_captions_get(heed_captions *k, bool val, size_t index, heed_captioned 
                          pictures_of(k, val));
     uint32_t number = k->pictures[val][index];
     const heed__item *item = &k->images->items[number];
-    *out = (heed_captioned){item->path, k->begin[number + 1] - k->begin[number]};
+    *out = (heed__captioned){item->path, k->begin[number + 1] - k->begin[number]};
     return !picture || heed__images_copy(k->images, item, picture);
 }
 
-const char *heed_captions_text(const heed_captions *k, bool val, size_t index, size_t i,
-                               size_t *n) {
+const char *heed__captions_text(const heed__captions *k, bool val, size_t index, size_t i,
+                                size_t *n) {
     if (n) *n = 0;
     if (!k || index >= pictures_of(k, val)) return NULL;
     uint32_t number = k->pictures[val][index];
@@ -259,16 +259,16 @@ const char *heed_captions_text(const heed_captions *k, bool val, size_t index, s
 /* ---- batches ---- */
 
 /* The labels of the pictures' batch are numbers of pairs. */
-bool heed_caption_batch(heed_captions *k, heed_batch_at at, heed_batch *out) {
+bool heed__caption_batch(heed__captions *k, heed_batch_at at, heed_batch *out) {
     if (out) *out = (heed_batch){0};
-    return k && heed_image_batch(k->images, at, out) &&
+    return k && heed__image_batch(k->images, at, out) &&
            heed__pairs_put_targets(k->pairs, out->labels, out);
 }
 
-uint64_t heed_captions_eval_batches(const heed_captions *k, int rows) {
-    return k ? heed_images_eval_batches(k->images, rows) : 0;
+uint64_t heed__captions_eval_batches(const heed__captions *k, int rows) {
+    return k ? heed__images_eval_batches(k->images, rows) : 0;
 }
 
-uint64_t heed_captions_epoch_batches(const heed_captions *k, int rows) {
-    return k ? heed_images_epoch_batches(k->images, rows) : 0;
+uint64_t heed__captions_epoch_batches(const heed__captions *k, int rows) {
+    return k ? heed__images_epoch_batches(k->images, rows) : 0;
 }

@@ -5,7 +5,7 @@
 #include "data/kind.h"
 #include "data/pair/pairs.h"
 
-#include <heed/captions.h>
+#include "data/sets.h"
 #include <stdio.h>
 
 static const heed_option options[] = {
@@ -28,7 +28,7 @@ static const heed_option options[] = {
     HEED__SHIFT_AND_COLOUR_OPTIONS,
     {0}};
 
-static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs *pairs,
+static bool find_tokenizer(heed_data *d, const heed_config *f, const heed__pairs *pairs,
                            const heed_data_args *a) {
     const char *name = heed_config_text(f, "tokenizer");
     if (d->tokenizer) return true;
@@ -42,53 +42,53 @@ static bool find_tokenizer(heed_data *d, const heed_config *f, const heed_pairs 
 
 /* Opens the lines of a file or of a folder with pictures, where they are in metadata.jsonl, as in
  * the image folders of Hugging Face's datasets. */
-static heed_pairs *open_pairs(heed_ctx *c, const char *data, const heed_pairs_args *a) {
+static heed__pairs *open_pairs(heed_ctx *c, const char *data, const heed__pairs_args *a) {
     heed_text path = {.c = c};
-    heed_pairs *pairs = NULL;
+    heed__pairs *pairs = NULL;
     if (heed_text_add(&path, heed__os_is_dir(data) ? "%s/metadata.jsonl" : "%s", data))
-        pairs = heed_pairs_open(c, path.s, a);
+        pairs = heed__pairs_open(c, path.s, a);
     heed_text_free(&path);
     return pairs;
 }
 
-static heed_pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
+static heed__pairs *open_lines(heed_data *d, const heed_config *f, const heed_data_args *a) {
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
-    heed_pairs_args args = {.kind = HEED_TARGET_CAPTIONS,
-                            .val_split = d->all ? 0 : split,
-                            .val_path = *val && !d->all ? val : NULL,
-                            .block = (int)heed_config_int(f, "block"),
-                            .columns = heed_config_text(f, "columns"),
-                            .test = a->eval,
-                            .val_columns = heed_config_text(f, "val-columns"),
-                            .header = heed_config_text(f, "header")};
-    heed_pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);
+    heed__pairs_args args = {.kind = HEED_TARGET_CAPTIONS,
+                             .val_split = d->all ? 0 : split,
+                             .val_path = *val && !d->all ? val : NULL,
+                             .block = (int)heed_config_int(f, "block"),
+                             .columns = heed_config_text(f, "columns"),
+                             .test = a->eval,
+                             .val_columns = heed_config_text(f, "val-columns"),
+                             .header = heed_config_text(f, "header")};
+    heed__pairs *pairs = open_pairs(d->c, heed_config_text(f, "data"), &args);
     if (!pairs) return NULL;
-    const heed_pairs_info *about = heed_pairs_about(pairs);
+    const heed__pairs_info *about = heed__pairs_about(pairs);
     bool test = a->eval && about->test_rows;
     d->no_val = split <= 0 && !*val && !about->val_rows;
     d->part = test ? HEED_TEST_PART : d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     d->all = d->all && !test && !about->val_rows;
-    if (find_tokenizer(d, f, pairs, a) && heed_pairs_encode(pairs, NULL, d->tokenizer))
+    if (find_tokenizer(d, f, pairs, a) && heed__pairs_encode(pairs, NULL, d->tokenizer))
         return pairs;
-    heed_pairs_close(pairs);
+    heed__pairs_close(pairs);
     return NULL;
 }
 
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    heed_images_args pictures;
+    heed__images_args pictures;
     if ((!a->eval && !heed__texts_last(d->c, f)) || !heed__pictures_args(d->c, f, a, &pictures))
         return false;
     pictures.augment = heed_augment_of(f);
-    heed_pairs *pairs = open_lines(d, f, a);
-    heed_captions *k = d->batches = pairs ? heed_captions_open(d->c, pairs, &pictures) : NULL;
+    heed__pairs *pairs = open_lines(d, f, a);
+    heed__captions *k = d->batches = pairs ? heed__captions_open(d->c, pairs, &pictures) : NULL;
     if (!k) return false;
-    d->checksum = heed_captions_about(k)->checksum;
-    heed__pictures_found(d, heed_images_about(heed_captions_images(k)));
-    return heed__pictures_complete(f, heed_captions_images(k));
+    d->checksum = heed__captions_about(k)->checksum;
+    heed__pictures_found(d, heed_images_about(heed__captions_images(k)));
+    return heed__pictures_complete(f, heed__captions_images(k));
 }
 
-static void close_data(heed_data *d) { heed_captions_close(d->batches); }
+static void close_data(heed_data *d) { heed__captions_close(d->batches); }
 
 /* ---- what captions hold ---- */
 
@@ -109,23 +109,23 @@ static void describe_tokens(const char *label, const char *of, size_t tokens, si
 
 static void add_samples(const heed_data *d, heed_facts *out) {
     enum { SHOWN = 3 };
-    heed_captions *k = d->batches;
-    heed_captioned found;
+    heed__captions *k = d->batches;
+    heed__captioned found;
     size_t n;
     heed_fact_add(out, HEED_FACT_HEADING, "", "Samples of the training part:");
-    for (size_t i = 0; i < SHOWN && i < heed_captions_about(k)->pictures; i++) {
-        if (!heed_captions_get(k, false, i, &found, NULL)) return;
+    for (size_t i = 0; i < SHOWN && i < heed__captions_about(k)->pictures; i++) {
+        if (!heed__captions_get(k, false, i, &found, NULL)) return;
         heed_fact_add(out, HEED_FACT_ITEM, "", "%s", found.path);
         for (size_t j = 0; j < SHOWN && j < found.captions; j++) {
-            const char *text = heed_captions_text(k, false, i, j, &n);
+            const char *text = heed__captions_text(k, false, i, j, &n);
             heed_fact_add(out, HEED_FACT_ITEM, "   ", "%.*s", (int)n, text);
         }
     }
 }
 
 static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
-    const heed_captions_info *a = heed_captions_about(d->batches);
-    const heed_pairs_info *t = heed_pairs_about(heed_captions_pairs(d->batches));
+    const heed__captions_info *a = heed__captions_about(d->batches);
+    const heed__pairs_info *t = heed__pairs_about(heed__captions_pairs(d->batches));
     const struct {
         const char *key;
         size_t value;
@@ -171,8 +171,8 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
         if (t->val_target_tokens)
             describe_tokens("", "validation: ", t->val_target_tokens, t->val_target_unknown, out);
     }
-    heed__describe_pictures(d, heed_captions_images(d->batches), f, out);
-    heed__pairs_notes(d, heed_captions_pairs(d->batches), f, out);
+    heed__describe_pictures(d, heed__captions_images(d->batches), f, out);
+    heed__pairs_notes(d, heed__captions_pairs(d->batches), f, out);
     if (t->left_out)
         snprintf(out->suggestion, sizeof out->suggestion, "block %d", t->target_longest);
     if (!out->brief) add_samples(d, out);
@@ -182,38 +182,38 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
 /* ---- the kind ---- */
 
 static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
-    return heed_caption_batch(d->batches, at, out);
+    return heed__caption_batch(d->batches, at, out);
 }
 static uint64_t eval_batches(const heed_data *d, int rows) {
-    return heed_captions_eval_batches(d->batches, rows);
+    return heed__captions_eval_batches(d->batches, rows);
 }
 static uint64_t epoch_batches(const heed_data *d, int rows) {
-    return heed_captions_epoch_batches(d->batches, rows);
+    return heed__captions_epoch_batches(d->batches, rows);
 }
 
-static heed_images *images(const heed_data *d) { return heed_captions_images(d->batches); }
+static heed_images *images(const heed_data *d) { return heed__captions_images(d->batches); }
 
 static size_t inputs(const heed_data *d, bool val) {
-    const heed_captions_info *a = heed_captions_about(d->batches);
+    const heed__captions_info *a = heed__captions_about(d->batches);
     return val ? a->val_pictures : a->pictures;
 }
 
 static bool input(const heed_data *d, bool val, size_t index, heed_item *out) {
-    heed_captioned found;
+    heed__captioned found;
     heed_item_free(out);
     bool ok =
-        heed_captions_get(d->batches, val, index, &found, out->unseen ? NULL : &out->picture) &&
+        heed__captions_get(d->batches, val, index, &found, out->unseen ? NULL : &out->picture) &&
         heed_text_add(&out->source, "%s", found.path);
     for (; ok && out->count < found.captions; out->count++) {
         size_t n;
-        const char *text = heed_captions_text(d->batches, val, index, out->count, &n);
+        const char *text = heed__captions_text(d->batches, val, index, out->count, &n);
         ok = heed_text_put(&out->targets, text, n) && heed_text_put(&out->targets, "", 1);
     }
     return ok;
 }
 
 static bool report(heed_scores *s, heed_facts *out) {
-    return heed__report_targets(s, heed_captions_pairs(s->data->batches), out);
+    return heed__report_targets(s, heed__captions_pairs(s->data->batches), out);
 }
 
 const heed_data_kind heed_pictures_captioned = {

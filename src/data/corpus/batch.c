@@ -13,12 +13,12 @@ typedef struct {
     int32_t end;
 } source;
 
-static int32_t id_of(const heed_corpus *k, const source *s, size_t i) {
+static int32_t id_of(const heed__corpus *k, const source *s, size_t i) {
     return i < s->count ? heed__stream_id(&k->stream, s->at + i) : s->end;
 }
 
 /* A line's end accounts for its newline. */
-static size_t bytes_of(const heed_corpus *k, const source *s, size_t i) {
+static size_t bytes_of(const heed__corpus *k, const source *s, size_t i) {
     return i < s->count ? heed__stream_bytes(&k->stream, s->at + i) : 1;
 }
 
@@ -36,20 +36,20 @@ static const heed__span *span_of(const heed__part *p, size_t number) {
     return &p->spans[low];
 }
 
-static source line_source(const heed_corpus *k, size_t line, size_t most) {
+static source line_source(const heed__corpus *k, size_t line, size_t most) {
     size_t count = k->lines[line + 1] - k->lines[line];
     int32_t end = count < most && !k->a.bracket ? k->end : -1;
     return (source){k->lines[line], count < most ? count : most, end};
 }
 
 /* Training windows of an epoch. */
-static uint64_t windows_of(const heed_corpus *k) {
+static uint64_t windows_of(const heed__corpus *k) {
     uint64_t stride = k->a.packing == HEED_LINES ? 1 : (uint64_t)k->content;
     return (k->train.total + stride - 1) / stride;
 }
 
 /* A training window of `most` tokens: see data.h. A shorter span holds no start of a window. */
-static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
+static source train_source(const heed__corpus *k, uint64_t draw, size_t most) {
     bool lines = k->a.packing == HEED_LINES;
     uint64_t starts = k->train.total, stride = lines ? 1 : (uint64_t)k->content;
     uint64_t windows = windows_of(k), epoch = draw / windows;
@@ -65,7 +65,7 @@ static source train_source(const heed_corpus *k, uint64_t draw, size_t most) {
 }
 
 /* Row `number` of the evaluation: adjacent windows; the last one of a span may be short. */
-static source val_source(const heed_corpus *k, size_t number, size_t most) {
+static source val_source(const heed__corpus *k, size_t number, size_t most) {
     const heed__span *span = span_of(&k->val, number);
     size_t i = number - span->before;
     if (k->a.packing == HEED_LINES) return line_source(k, span->begin + i, most);
@@ -73,7 +73,7 @@ static source val_source(const heed_corpus *k, size_t number, size_t most) {
     return (source){at, left < most ? left : most, -1};
 }
 
-static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *out) {
+static bool begin(heed__corpus *k, heed_batch_at at, bool bracket, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     if (k->a.bracket != bracket)
@@ -97,7 +97,7 @@ static bool begin(heed_corpus *k, heed_batch_at at, bool bracket, heed_batch *ou
 
 /* Pads the row from position t on. Batches of lines always have a mask, so that all steps have the
  * same form; batches of blocks only where the last window of a part is short. */
-static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
+static void pad_row(heed__corpus *k, size_t row, size_t t, heed_batch *out) {
     size_t len = (size_t)k->len, at = row * len;
     int32_t pad = k->k->special.pad >= 0 ? k->k->special.pad : k->ids[at];
     for (size_t i = 0; i < len; i++) k->pad[at + i] = i < t;
@@ -108,7 +108,7 @@ static void pad_row(heed_corpus *k, size_t row, size_t t, heed_batch *out) {
 
 /* ---- causal ---- */
 
-static void causal_row(heed_corpus *k, size_t row, const source *s, heed_batch *out) {
+static void causal_row(heed__corpus *k, size_t row, const source *s, heed_batch *out) {
     size_t len = (size_t)k->len, n = s->count - (s->end < 0); /* tokens that have a next one */
     int32_t *ids = k->ids + row * len, *labels = k->labels + row * len;
     for (size_t t = 0; t < len; t++) {
@@ -121,7 +121,7 @@ static void causal_row(heed_corpus *k, size_t row, const source *s, heed_batch *
     pad_row(k, row, n, out);
 }
 
-bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
+bool heed__gpt_batch(heed__corpus *k, heed_batch_at at, heed_batch *out) {
     if (!begin(k, at, false, out)) return false;
     size_t most = (size_t)k->len + 1;
     for (size_t row = 0; row < (size_t)out->rows; row++) {
@@ -134,14 +134,14 @@ bool heed_gpt_batch(heed_corpus *k, heed_batch_at at, heed_batch *out) {
 
 /* ---- masked ---- */
 
-static bool is_special(const heed_corpus *k, int32_t id) {
+static bool is_special(const heed__corpus *k, int32_t id) {
     for (int i = 0; i < HEED__SPECIALS; i++)
         if (id == k->k->special_ids[i]) return true;
     return false;
 }
 
 /* A uniform choice among the ids that are not special. */
-static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t index) {
+static int32_t random_token(const heed__corpus *k, const heed_random *r, uint64_t index) {
     int32_t sorted[HEED__SPECIALS];
     int count = 0;
     for (int i = 0; i < HEED__SPECIALS; i++) {
@@ -158,14 +158,14 @@ static int32_t random_token(const heed_corpus *k, const heed_random *r, uint64_t
 }
 
 /* The replacement of a chosen token. Devlin et al. 2019, sec. 3.1. */
-static int32_t corrupted(const heed_corpus *k, const heed_random *r, uint64_t index, int32_t id) {
+static int32_t corrupted(const heed__corpus *k, const heed_random *r, uint64_t index, int32_t id) {
     double u = heed_random_uniform(r, index);
     return u < 0.8 ? k->k->special.mask : u < 0.9 ? random_token(k, r, index + 1) : id;
 }
 
 /* Chooses max(1, round(share n)) of the row's n ordinary tokens (of all, if it has none), all sets
  * equally likely (selection sampling: Knuth, vol. 2, 3.4.2, algorithm S). */
-static void choose(heed_corpus *k, size_t row, const source *s, double share, const heed_random *r,
+static void choose(heed__corpus *k, size_t row, const source *s, double share, const heed_random *r,
                    uint64_t index, heed_batch *out) {
     size_t left = 0, at = row * (size_t)k->len + 1;
     for (size_t i = 0; i < s->count; i++) left += !is_special(k, k->ids[at + i]);
@@ -185,7 +185,7 @@ static void choose(heed_corpus *k, size_t row, const source *s, double share, co
     }
 }
 
-bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *out) {
+bool heed__mlm_batch(heed__corpus *k, heed_batch_at at, double share, heed_batch *out) {
     if (!begin(k, at, true, out)) return false;
     if (!(share > 0 && share <= 1))
         return heed_fail(
@@ -219,10 +219,10 @@ bool heed_mlm_batch(heed_corpus *k, heed_batch_at at, double share, heed_batch *
 
 /* ---- counts ---- */
 
-uint64_t heed_corpus_eval_batches(const heed_corpus *k, int rows) {
+uint64_t heed__corpus_eval_batches(const heed__corpus *k, int rows) {
     return k ? heed__batches(k->val.total, rows) : 0;
 }
 
-uint64_t heed_corpus_epoch_batches(const heed_corpus *k, int rows) {
+uint64_t heed__corpus_epoch_batches(const heed__corpus *k, int rows) {
     return k ? heed__epoch(windows_of(k), rows) : 0;
 }

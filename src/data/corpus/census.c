@@ -6,14 +6,14 @@
 /* ---- tokens and bytes ---- */
 
 /* The byte of the first file where a unit begins; the end of the file for later units. */
-static size_t byte_of(const heed_corpus *k, size_t unit) {
+static size_t byte_of(const heed__corpus *k, size_t unit) {
     if (unit == 0) return 0;
     if (unit >= k->own_units) return k->own_bytes;
     size_t byte = heed__stream_place(&k->stream, heed__unit_token(k, unit));
     return byte < k->own_bytes ? byte : k->own_bytes;
 }
 
-static void count_part(const heed_corpus *k, const heed__part *p, size_t *tokens, size_t *unknown,
+static void count_part(const heed__corpus *k, const heed__part *p, size_t *tokens, size_t *unknown,
                        size_t *bytes) {
     for (size_t i = 0; i < p->count; i++) {
         size_t at = heed__unit_token(k, p->spans[i].begin);
@@ -25,8 +25,8 @@ static void count_part(const heed_corpus *k, const heed__part *p, size_t *tokens
     }
 }
 
-void heed__corpus_count(heed_corpus *k) {
-    heed_corpus_info *f = &k->info;
+void heed__corpus_count(heed__corpus *k) {
+    heed__corpus_info *f = &k->info;
     bool split = k->a.val_split > 0 && !k->a.eval;
     count_part(k, &k->train, &f->tokens, &f->unknown, &f->bytes);
     if (k->a.val_path || split)
@@ -39,7 +39,7 @@ void heed__corpus_count(heed_corpus *k) {
 /* Visits the lines of one part. Where a part ends within a line, its share counts as a line. */
 typedef struct {
     heed__reading reading;
-    heed_corpus *k;
+    heed__corpus *k;
     bool val;
     const heed__part *part; /* NULL: the whole file */
     size_t span;            /* the latest */
@@ -51,7 +51,7 @@ typedef struct {
 } survey;
 
 static bool end_line(survey *s) {
-    heed_corpus_info *f = &s->k->info;
+    heed__corpus_info *f = &s->k->info;
     const char *key = (const char *)&s->hash;
     bool counts = s->line && !s->blank;
     s->line = false;
@@ -117,7 +117,7 @@ static bool survey_passage(heed__reading *r, heed__passage *p) {
     return good;
 }
 
-static bool survey_file(heed_corpus *k, const char *path, bool val, const heed__part *part,
+static bool survey_file(heed__corpus *k, const char *path, bool val, const heed__part *part,
                         heed__counts *seen, heed__watch *watch) {
     survey s = {.reading = {.c = k->c,
                             .path = path,
@@ -133,7 +133,7 @@ static bool survey_file(heed_corpus *k, const char *path, bool val, const heed__
     return good;
 }
 
-bool heed__corpus_census(heed_corpus *k, const char *path, heed__watch *watch) {
+bool heed__corpus_census(heed__corpus *k, const char *path, heed__watch *watch) {
     heed__counts seen = {.names.c = k->c};
     bool good = true;
     if (k->a.val_path)

@@ -6,17 +6,17 @@
 #include <string.h>
 
 static void corpus_free(heed__owned *object) {
-    heed_corpus *k = (heed_corpus *)object;
+    heed__corpus *k = (heed__corpus *)object;
     heed__stream_free(&k->stream);
     void *rest[] = {k->train.spans, k->val.spans, k->lines, k->ids, k};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
-void heed_corpus_close(heed_corpus *k) {
+void heed__corpus_close(heed__corpus *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
-static bool tokenizer_fits(heed_corpus *k) {
+static bool tokenizer_fits(heed__corpus *k) {
     heed_specials s = k->k->special;
     if (k->a.bracket && (s.pad < 0 || s.cls < 0 || s.sep < 0 || s.mask < 0))
         return heed_fail(
@@ -33,7 +33,7 @@ static bool tokenizer_fits(heed_corpus *k) {
 }
 
 /* Rows are as long as the longest line, rounded up to a multiple of 8, but at most the block. */
-static void measure_lines(heed_corpus *k) {
+static void measure_lines(heed__corpus *k) {
     size_t longest = 1, extra = k->a.bracket ? 2 : 0, block = (size_t)k->a.block;
     for (size_t i = 0; i < k->line_count; i++) {
         size_t n = k->lines[i + 1] - k->lines[i] + extra;
@@ -44,7 +44,7 @@ static void measure_lines(heed_corpus *k) {
     k->len = (int)(longest < block ? longest : block);
 }
 
-static bool fill(heed_corpus *k, const char *path, heed__watch *watch) {
+static bool fill(heed__corpus *k, const char *path, heed__watch *watch) {
     bool good = heed__corpus_load(k, path);
     if (!good && !heed__stopped(k->c)) {
         good = heed__corpus_fill(k, path, watch);
@@ -57,12 +57,13 @@ static bool fill(heed_corpus *k, const char *path, heed__watch *watch) {
     return good;
 }
 
-heed_corpus *heed__corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
-                               heed_corpus_args a, heed__watch *watch) {
-    if (!heed__in_range(c, "block is", a.block, a.bracket ? 3 : 1, 1 << 24) ||
+heed__corpus *heed__corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
+                                heed__corpus_args a, heed__watch *watch) {
+    if (heed__stopped(c) || !path || !t ||
+        !heed__in_range(c, "block is", a.block, a.bracket ? 3 : 1, 1 << 24) ||
         !heed__is_share(c, a.val_split))
         return NULL;
-    heed_corpus *k = heed__alloc(c, sizeof *k);
+    heed__corpus *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
     k->c = c;
     k->k = t;
@@ -75,15 +76,10 @@ heed_corpus *heed__corpus_open(heed_ctx *c, const char *path, const heed_tokeniz
     good = good && (!a.census || heed__corpus_census(k, path, watch));
     k->a.val_path = NULL; /* belongs to the caller and is no longer needed */
     if (good) return k;
-    heed_corpus_close(k);
+    heed__corpus_close(k);
     return NULL;
 }
 
-heed_corpus *heed_corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *t,
-                              heed_corpus_args a) {
-    return heed__stopped(c) || !path || !t ? NULL : heed__corpus_open(c, path, t, a, NULL);
-}
-
-heed_corpus_info heed_corpus_about(const heed_corpus *k) {
-    return k ? k->info : (heed_corpus_info){0};
+heed__corpus_info heed__corpus_about(const heed__corpus *k) {
+    return k ? k->info : (heed__corpus_info){0};
 }

@@ -2,10 +2,8 @@
 #ifndef HEED_DATA_CORPUS_H
 #define HEED_DATA_CORPUS_H
 
-#include "tokenizer/reading.h"
+#include "data/sets.h"
 #include "tokenizer/tokenizer.h"
-
-#include <heed/data.h>
 
 enum { HEED__PIECES = 100, HEED__CHUNK_BITS = 16, HEED__CHUNK = 1 << HEED__CHUNK_BITS };
 
@@ -91,11 +89,11 @@ typedef struct {
     size_t total; /* windows, or rows */
 } heed__part;
 
-struct heed_corpus {
+struct heed__corpus {
     heed__owned owned;
     heed_ctx *c;
     const heed_tokenizer *k;
-    heed_corpus_args a;
+    heed__corpus_args a;
     int len;     /* T of every batch */
     int content; /* tokens of text in a row: T without [CLS] and [SEP] */
     int32_t end; /* what ends a line of a causal row */
@@ -106,34 +104,28 @@ struct heed_corpus {
     size_t own_units;            /* units of the first file; later ones are from val_path */
     size_t own_bytes, val_bytes; /* of text in the first file, and in val_path */
     heed__part train, val;
-    heed_corpus_info info;
+    heed__corpus_info info;
     int32_t *ids, *pad, *labels, *masked_positions; /* the latest batch's, in one allocation */
     size_t capacity;                                /* of all four */
 };
 
 /* The number of units of all files, and the token where a unit begins. */
-static inline size_t heed__units(const heed_corpus *k) {
+static inline size_t heed__units(const heed__corpus *k) {
     return k->a.packing == HEED_LINES ? k->line_count : k->stream.count;
 }
-static inline size_t heed__unit_token(const heed_corpus *k, size_t unit) {
+static inline size_t heed__unit_token(const heed__corpus *k, size_t unit) {
     return k->a.packing == HEED_LINES ? k->lines[unit] : unit;
 }
 /* Cuts the units into training and validation parts; checks that both are long enough. */
-bool heed__corpus_split(heed_corpus *k, const char *path);
+bool heed__corpus_split(heed__corpus *k, const char *path);
 /* Appends the tokens of a file, and of its lines where they are the units. */
-bool heed__corpus_fill(heed_corpus *k, const char *path, heed__watch *watch);
+bool heed__corpus_fill(heed__corpus *k, const char *path, heed__watch *watch);
 /* Takes the tokens of all files from the run that args.cache names, if it keeps those of this text
  * and tokenizer, whole; false: it does not, or the text has an error. */
-bool heed__corpus_load(heed_corpus *k, const char *path);
-/* heed_corpus_keep for a text of at least so many bytes. */
-bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least);
+bool heed__corpus_load(heed__corpus *k, const char *path);
 /* Counts tokens and bytes of each part. */
-void heed__corpus_count(heed_corpus *k);
+void heed__corpus_count(heed__corpus *k);
 /* Counts the lines of each part, and the overlap: reads the files again. */
-bool heed__corpus_census(heed_corpus *k, const char *path, heed__watch *watch);
-
-/* heed_corpus_open, as a part of what the watch reports. */
-heed_corpus *heed__corpus_open(heed_ctx *c, const char *path, const heed_tokenizer *k,
-                               heed_corpus_args a, heed__watch *watch);
+bool heed__corpus_census(heed__corpus *k, const char *path, heed__watch *watch);
 
 #endif

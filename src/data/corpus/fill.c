@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     heed__reading reading;
-    heed_corpus *k;
+    heed__corpus *k;
     size_t last, end; /* in the text: end of the latest token; of the latest passage */
 } filling;
 
@@ -52,7 +52,7 @@ static bool encode_lines(heed_ctx *c, const heed_tokenizer *k, slab *s, filler *
 
 static bool encode(heed__reading *r, heed__passage *p) {
     slab *s = (slab *)(void *)p;
-    const heed_corpus *k = ((filling *)r)->k;
+    const heed__corpus *k = ((filling *)r)->k;
     filler f = {.sink = {put}, .run = &s->run};
     s->run.form = &k->stream;
     s->run.count = s->run.odd_count = s->run.mark_count = s->run.last = s->line_count = 0;
@@ -64,7 +64,7 @@ static bool encode(heed__reading *r, heed__passage *p) {
 /* ---- in the order of the text ---- */
 
 /* A tentative start of a line: it becomes one when the next is added. */
-static bool mark_line(heed_corpus *k, size_t token) {
+static bool mark_line(heed__corpus *k, size_t token) {
     if (!heed__grow(k->c, &k->lines, &k->lines_capacity, k->line_count + 1, sizeof *k->lines))
         return false;
     k->lines[k->line_count] = (uint32_t)token;
@@ -72,7 +72,7 @@ static bool mark_line(heed_corpus *k, size_t token) {
 }
 
 /* A line that began in an earlier passage may already have tokens. */
-static bool join_lines(heed_corpus *k, const slab *s) {
+static bool join_lines(heed__corpus *k, const slab *s) {
     const heed__passage *p = &s->passage;
     bool goes_on = p->inside && k->line_begun;
     for (size_t i = goes_on && s->first_line; i < s->line_count; i++, k->line_count++)
@@ -85,7 +85,7 @@ static bool join_lines(heed_corpus *k, const slab *s) {
 static bool join(heed__reading *r, heed__passage *p) {
     slab *s = (slab *)(void *)p;
     filling *f = (filling *)r;
-    heed_corpus *k = f->k;
+    heed__corpus *k = f->k;
     k->info.checksum = heed__hash64(p->text, p->n, k->info.checksum);
     if (k->a.packing == HEED_LINES && !join_lines(k, s)) return false;
     if (!heed__stream_append(&k->stream, &s->run, f->end, f->end - f->last)) return false;
@@ -103,7 +103,7 @@ static bool drop(heed__reading *r, heed__passage *p) {
     return true;
 }
 
-bool heed__corpus_fill(heed_corpus *k, const char *path, heed__watch *watch) {
+bool heed__corpus_fill(heed__corpus *k, const char *path, heed__watch *watch) {
     filling f = {.reading = {.c = k->c,
                              .path = path,
                              .cut = heed__cut_of(k->k),

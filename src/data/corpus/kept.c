@@ -21,7 +21,7 @@ typedef struct {
     uint64_t own_units, own_bytes, val_bytes;
 } head;
 
-static head head_of(const heed_corpus *k) {
+static head head_of(const heed__corpus *k) {
     const heed__stream *s = &k->stream;
     return (head){.magic = "heedtok",
                   .order = 0x0102030405060708u,
@@ -75,7 +75,7 @@ static void add(writing *w, const void *data, size_t n) {
     w->pieces[w->count++] = (heed__piece){data, n};
 }
 
-static void add_all(writing *w, const heed_corpus *k, const head *h, int64_t *odd) {
+static void add_all(writing *w, const heed__corpus *k, const head *h, int64_t *odd) {
     const heed__stream *s = &k->stream;
     add(w, h, sizeof *h);
     add(w, k->lines, h->lines * sizeof *k->lines);
@@ -94,7 +94,7 @@ static void add_all(writing *w, const heed_corpus *k, const head *h, int64_t *od
 }
 
 /* The disk must have as much space left for checkpoints. */
-static uint64_t write_tokens(heed_ctx *c, const heed_corpus *k, const char *run) {
+static uint64_t write_tokens(heed_ctx *c, const heed__corpus *k, const char *run) {
     size_t chunks = chunk_count(k->stream.count);
     head h = head_of(k);
     writing w = {.pieces = heed__alloc_array(c, 4 + 3 * chunks, sizeof *w.pieces)};
@@ -116,7 +116,7 @@ static uint64_t write_tokens(heed_ctx *c, const heed_corpus *k, const char *run)
     return ok ? w.bytes + sizeof w.hash : 0;
 }
 
-bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least) {
+bool heed__corpus_keep(heed__corpus *k, const char *run, size_t least) {
     if (k->info.kept || !k->a.keep || k->own_bytes + k->val_bytes < least) return k->info.kept > 0;
     heed_ctx *c = heed_open(&(heed_options){.threads = 1}); /* a failure is no error of the run */
     k->info.kept = write_tokens(c, k, run);
@@ -125,12 +125,6 @@ bool heed__corpus_keep(heed_corpus *k, const char *run, size_t least) {
                      heed_ctx_error(c));
     heed_close(c);
     return k->info.kept > 0;
-}
-
-bool heed_corpus_keep(heed_corpus *k, const char *run) {
-    enum { LARGE = 32 << 20 };
-    if (!k || !run || heed__stopped(k->c)) return false;
-    return heed__corpus_keep(k, run, k->k->kind >= HEED__WORD ? LARGE : SIZE_MAX);
 }
 
 /* ---- reading ---- */
@@ -203,7 +197,7 @@ static bool marks_fit(const heed__mark *m, size_t count, size_t tokens) {
     return count == 0 ? tokens == 0 : m[0].token == 0;
 }
 
-static bool take_all(reader *r, heed_corpus *k, const head *h) {
+static bool take_all(reader *r, heed__corpus *k, const head *h) {
     heed__stream *s = &k->stream;
     size_t tokens = (size_t)h->tokens, chunks = chunk_count(tokens);
     uint64_t found, expected;
@@ -230,7 +224,7 @@ static bool take_all(reader *r, heed_corpus *k, const head *h) {
 }
 
 /* Whether the head is of the corpus, whose text is known by now. */
-static bool agrees(const heed_corpus *k, const head *h) {
+static bool agrees(const heed__corpus *k, const head *h) {
     head like = head_of(k);
     like.tokens = h->tokens;
     like.lines = h->lines;
@@ -243,7 +237,7 @@ static bool agrees(const heed_corpus *k, const head *h) {
 
 typedef struct {
     heed__reading reading;
-    heed_corpus *k;
+    heed__corpus *k;
     size_t bytes;
 } hashing;
 
@@ -254,7 +248,7 @@ static bool join(heed__reading *r, heed__passage *p) {
     return true;
 }
 
-static bool hash_text(heed_corpus *k, const char *path, size_t *bytes) {
+static bool hash_text(heed__corpus *k, const char *path, size_t *bytes) {
     hashing h = {.reading = {.c = k->c,
                              .path = path,
                              .cut = heed__cut_of(k->k),
@@ -267,7 +261,7 @@ static bool hash_text(heed_corpus *k, const char *path, size_t *bytes) {
 }
 
 /* Forgets what was read of a damaged file, or of the text. */
-static void clear(heed_corpus *k) {
+static void clear(heed__corpus *k) {
     heed__stream_free(&k->stream);
     heed__free(k->lines);
     k->lines = NULL;
@@ -277,7 +271,7 @@ static void clear(heed_corpus *k) {
     heed__stream_begin(&k->stream, k->k);
 }
 
-static bool load(reader *r, heed_corpus *k, const char *path) {
+static bool load(reader *r, heed__corpus *k, const char *path) {
     head h;
     if (!take(r, &h, sizeof h) || memcmp(h.magic, "heedtok", 8) != 0) return false;
     if (!hash_text(k, path, &k->own_bytes)) return false;
@@ -287,7 +281,7 @@ static bool load(reader *r, heed_corpus *k, const char *path) {
     return take_all(r, k, &h);
 }
 
-bool heed__corpus_load(heed_corpus *k, const char *path) {
+bool heed__corpus_load(heed__corpus *k, const char *path) {
     const char *val = k->a.val_path;
     heed_text name = {.c = k->c};
     if (!k->a.cache || !heed__os_is_file(path) || (val && !heed__os_is_file(val))) return false;

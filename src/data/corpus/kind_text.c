@@ -86,24 +86,26 @@ static bool open_corpus(heed_data *d, const heed_config *f, const heed_data_args
                         heed__watch *watch) {
     const char *val = heed_config_text(f, "val");
     bool lines = strcmp(heed_config_text(f, "packing"), "lines") == 0;
-    heed_corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
-                          .bracket = d->kind->mask,
-                          .block = (int)heed_config_int(f, "block"),
-                          .val_split = heed_config_real(f, "val-split"),
-                          .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
-                          .val_path = *val && !d->all ? val : NULL,
-                          .eval = d->all,
-                          .census = takes_census(f, how),
-                          .cache = how->cache,
-                          .keep = heed_config_bool(f, "token-cache")};
+    heed__corpus_args a = {.packing = lines ? HEED_LINES : HEED_BLOCKS,
+                           .bracket = d->kind->mask,
+                           .block = (int)heed_config_int(f, "block"),
+                           .val_split = heed_config_real(f, "val-split"),
+                           .tail = strcmp(heed_config_text(f, "split"), "tail") == 0,
+                           .val_path = *val && !d->all ? val : NULL,
+                           .eval = d->all,
+                           .census = takes_census(f, how),
+                           .cache = how->cache,
+                           .keep = heed_config_bool(f, "token-cache")};
     if (!a.keep) a.cache = NULL;
-    heed_corpus *corpus =
+    heed__corpus *corpus =
         heed__corpus_open(d->c, heed_config_text(f, "data"), d->tokenizer, a, watch);
     if (!corpus) return false;
-    heed_corpus_info about = heed_corpus_about(corpus);
+    heed__corpus_info about = heed__corpus_about(corpus);
     d->batches = corpus;
     d->checksum = about.checksum;
     d->no_val = about.val_tokens == 0;
+    d->unknown =
+        (double)(about.unknown + about.val_unknown) / (double)(about.tokens + about.val_tokens);
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     return true;
 }
@@ -125,7 +127,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     return find_tokenizer(d, f, a, &watch) && open_corpus(d, f, a, &watch);
 }
 
-static void close_data(heed_data *d) { heed_corpus_close(d->batches); }
+static void close_data(heed_data *d) { heed__corpus_close(d->batches); }
 
 /* ---- what a text holds ---- */
 
@@ -151,13 +153,13 @@ static void add_sample(const heed_data *d, const char *path, heed_facts *out) {
 
 /* Whether lines are broken at a width, so that they are no examples of their own: long ones, of
  * which many begin in lower case, or that blank lines gather in paragraphs. */
-static bool is_prose(const heed_text_facts *t) {
+static bool is_prose(const heed__text_facts *t) {
     enum { LONG = 30 };
     size_t full = t->lines - t->empty;
     return t->bytes > LONG * full && (t->continued * 5 > full || t->empty * 50 > full);
 }
 
-static void add_notes(const heed_config *f, const heed_corpus_info *a, const heed_text_facts *t,
+static void add_notes(const heed_config *f, const heed__corpus_info *a, const heed__text_facts *t,
                       heed_facts *out) {
     int64_t block = heed_config_int(f, "block");
     size_t unknown = a->unknown + a->val_unknown, tokens = a->tokens + a->val_tokens;
@@ -181,7 +183,7 @@ static void add_notes(const heed_config *f, const heed_corpus_info *a, const hee
                       "every line fits into a block: `packing = lines` keeps them apart");
 }
 
-static void add_overlap(const heed_corpus_info *a, const heed_text_facts *t, heed_facts *out) {
+static void add_overlap(const heed__corpus_info *a, const heed__text_facts *t, heed_facts *out) {
     char n1[32], n2[32];
     bool much = a->overlap * 10 > a->val_lines;
     if (!a->val_lines || (out->brief && !much)) return;
@@ -196,7 +198,7 @@ static void add_overlap(const heed_corpus_info *a, const heed_text_facts *t, hee
                       much ? ": the validation loss says little" : "");
 }
 
-static void add_counts(const heed_data *d, const heed_corpus_info *a, const heed_text_facts *t,
+static void add_counts(const heed_data *d, const heed__corpus_info *a, const heed__text_facts *t,
                        heed_facts *out) {
     char n1[32], n2[32], n3[32];
     size_t tokens = a->tokens + a->val_tokens, unknown = a->unknown + a->val_unknown;
@@ -228,10 +230,10 @@ static void add_counts(const heed_data *d, const heed_corpus_info *a, const heed
 
 static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
     heed_text *o = &out->json;
-    heed_corpus_info a = heed_corpus_about(d->batches);
-    heed_text_facts t = {0};
+    heed__corpus_info a = heed__corpus_about(d->batches);
+    heed__text_facts t = {0};
     const char *path = heed_config_text(f, "data");
-    if (!out->brief && !heed_text_survey(d->c, path, &t)) return false;
+    if (!out->brief && !heed__text_survey(d->c, path, &t)) return false;
     add_counts(d, &a, &t, out);
     add_overlap(&a, &t, out);
     add_notes(f, &a, &t, out);
@@ -260,19 +262,23 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
 /* ---- the kinds ---- */
 
 static bool masked_batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
-    return heed_mlm_batch(d->batches, at, 0.15, out);
+    return heed__mlm_batch(d->batches, at, at.share > 0 ? at.share : 0.15, out);
 }
 static bool next_batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
-    return heed_gpt_batch(d->batches, at, out);
+    return heed__gpt_batch(d->batches, at, out);
 }
 static uint64_t eval_batches(const heed_data *d, int rows) {
-    return heed_corpus_eval_batches(d->batches, rows);
+    return heed__corpus_eval_batches(d->batches, rows);
 }
 static uint64_t epoch_batches(const heed_data *d, int rows) {
-    return heed_corpus_epoch_batches(d->batches, rows);
+    return heed__corpus_epoch_batches(d->batches, rows);
 }
 
-static void begun(const heed_data *d, const char *run) { heed_corpus_keep(d->batches, run); }
+/* Tokens of characters and bytes are made faster than they are read. */
+static void begun(const heed_data *d, const char *run) {
+    enum { LARGE = 32 << 20 };
+    heed__corpus_keep(d->batches, run, d->tokenizer->kind >= HEED__WORD ? LARGE : SIZE_MAX);
+}
 
 #define TEXTS                                                                                      \
     .noun = "a text file", .reads = "texts", .item = "tok", .items = "tokens",                     \

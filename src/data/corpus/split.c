@@ -7,15 +7,15 @@
 #include <string.h>
 
 /* Tokens in a training window of blocks: causal ones have one more, the last label. */
-static size_t window(const heed_corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
+static size_t window(const heed__corpus *k) { return (size_t)k->content + (k->a.bracket ? 0 : 1); }
 
-static size_t windows_in(const heed_corpus *k, size_t units) {
+static size_t windows_in(const heed__corpus *k, size_t units) {
     if (k->a.packing == HEED_LINES) return units;
     return units < window(k) ? 0 : units - window(k) + 1;
 }
 
 /* Evaluation rows: causal ones predict every token but the first, masked ones read each once. */
-static size_t rows_in(const heed_corpus *k, size_t units) {
+static size_t rows_in(const heed__corpus *k, size_t units) {
     size_t content = (size_t)k->content;
     if (k->a.packing == HEED_LINES) return units;
     if (!k->a.bracket && units) units--;
@@ -30,8 +30,8 @@ static void part_add(heed__part *p, size_t begin, size_t end) {
         p->spans[p->count++] = (heed__span){begin, end, 0};
 }
 
-static void part_total(const heed_corpus *k, heed__part *p,
-                       size_t (*of)(const heed_corpus *k, size_t units)) {
+static void part_total(const heed__corpus *k, heed__part *p,
+                       size_t (*of)(const heed__corpus *k, size_t units)) {
     for (size_t i = 0; i < p->count; i++) {
         p->spans[i].before = p->total;
         p->total += of(k, p->spans[i].end - p->spans[i].begin);
@@ -41,7 +41,7 @@ static void part_total(const heed_corpus *k, heed__part *p,
 /* ---- the cuts ---- */
 
 /* The hint is the largest block that fits. */
-static bool too_short(heed_corpus *k, const char *path, size_t found, size_t expected, int parts) {
+static bool too_short(heed__corpus *k, const char *path, size_t found, size_t expected, int parts) {
     size_t least = k->a.bracket ? 3 : 2;
     char hint[48] = "a longer text";
     size_t block = found * window(k) / expected + (k->a.bracket ? 2 : 0);
@@ -61,7 +61,7 @@ static bool too_short(heed_corpus *k, const char *path, size_t found, size_t exp
 }
 
 /* A seeded choice of some among equal pieces: Knuth, vol. 2, 3.4.2, algorithm S. */
-static bool cut_random(heed_corpus *k, const char *path) {
+static bool cut_random(heed__corpus *k, const char *path) {
     size_t n = k->own_units, need = k->a.packing == HEED_LINES ? 1 : window(k);
     size_t pieces = n / need < HEED__PIECES ? n / need : HEED__PIECES;
     if (pieces < 2) return too_short(k, path, n, 2 * need, 2);
@@ -76,7 +76,7 @@ static bool cut_random(heed_corpus *k, const char *path) {
     return true;
 }
 
-bool heed__corpus_split(heed_corpus *k, const char *path) {
+bool heed__corpus_split(heed__corpus *k, const char *path) {
     size_t n = k->own_units, all = heed__units(k);
     k->train.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->train.spans);
     k->val.spans = heed__alloc_array(k->c, HEED__PIECES, sizeof *k->val.spans);

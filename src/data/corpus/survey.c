@@ -1,29 +1,28 @@
 /* survey.c -- what a text file holds: characters and lines. */
+#include "data/sets.h"
 #include "text/classes.h"
 #include "text/text.h"
 #include "tokenizer/reading.h"
 
-#include <heed/data.h>
-
 /* What one passage holds; of lines, those that end in it. */
 typedef struct {
     heed__passage passage;
-    heed_text_facts found;
+    heed__text_facts found;
     size_t first, last; /* bytes before the first line end, and after the last one */
 } counter;
 
 typedef struct {
     heed__reading reading;
-    heed_text_facts *out;
+    heed__text_facts *out;
     size_t open; /* bytes of a line that has not ended */
 } survey;
 
 static bool count(heed__reading *r, heed__passage *p) {
     counter *w = (counter *)(void *)p;
-    heed_text_facts *f = &w->found;
+    heed__text_facts *f = &w->found;
     (void)r;
-    *f = (heed_text_facts){
-        .bytes = p->n, .characters = heed_utf8_count(p->text, p->n), .returns = p->returns};
+    *f = (heed__text_facts){
+        .bytes = p->n, .characters = heed__utf8_count(p->text, p->n), .returns = p->returns};
     w->first = heed__line_length(p->text, p->n);
     size_t length = w->first, at = w->first + 1;
     for (; at <= p->n; at += length + 1) {
@@ -48,7 +47,7 @@ static void end_line(survey *s, size_t bytes) {
 static bool add(heed__reading *r, heed__passage *p) {
     const counter *w = (counter *)(void *)p;
     survey *s = (survey *)r;
-    heed_text_facts *out = s->out;
+    heed__text_facts *out = s->out;
     out->bytes += w->found.bytes;
     out->characters += w->found.characters;
     out->lines += w->found.lines;
@@ -61,8 +60,8 @@ static bool add(heed__reading *r, heed__passage *p) {
     return true;
 }
 
-bool heed_text_survey(heed_ctx *c, const char *path, heed_text_facts *out) {
-    if (out) *out = (heed_text_facts){0};
+bool heed__text_survey(heed_ctx *c, const char *path, heed__text_facts *out) {
+    if (out) *out = (heed__text_facts){0};
     if (heed__stopped(c) || !path || !out) return false;
     survey s = {.reading = {.c = c,
                             .path = path,

@@ -27,7 +27,7 @@ static bool name_fits(heed_ctx *c, const char *name, const char *where) {
     const char *why = n ? NULL : "is empty";
     for (size_t i = 0; i < n; i++)
         if (iscntrl((unsigned char)name[i])) why = "holds a control character";
-    if (heed_utf8_valid(name, n) < n) why = "is not UTF-8";
+    if (heed__utf8_valid(name, n) < n) why = "is not UTF-8";
     if (n >= 1024) why = "is longer than 1023 bytes";
     return !why || heed_fail(c, HEED_DATA, "class name %s: %s: found %s", why, where,
                              heed_quote(quote, name, n));
@@ -421,7 +421,8 @@ static bool count_overlap(heed_images *k) {
             const uint64_t *hash = &k->items[heed__images_use(k, p, i).item].hash;
             int32_t same = heed__names_look(&seen, (const char *)hash, sizeof *hash);
             if (same < 0) continue;
-            if (!heed_images_duplicate(k, NULL)) k->duplicate = (heed_duplicate){p, i, first[same]};
+            if (!heed__images_duplicate(k, NULL))
+                k->duplicate = (heed__duplicate){p, i, first[same]};
             k->info.overlap[p]++;
         }
     heed__names_free(&seen);
@@ -458,7 +459,7 @@ static bool are_enough(heed_images *k, const char *path) {
     for (size_t i = 0; i < k->names.count; i++) {
         const heed__picture_class *class = &k->classes[i];
         if (!class->count[HEED_TRAIN_PART] ||
-            heed_images_count(k, HEED_TRAIN_PART, (int)class->label))
+            heed__images_count(k, HEED_TRAIN_PART, (int)class->label))
             continue;
         const heed__item *own = NULL;
         for (size_t j = f->bad; j-- > 0;)
@@ -612,13 +613,13 @@ bool heed_images_bad(const heed_images *k, size_t i, const char **path, const ch
     return true;
 }
 
-bool heed_images_duplicate(const heed_images *k, heed_duplicate *out) {
+bool heed__images_duplicate(const heed_images *k, heed__duplicate *out) {
     if (!k || k->info.overlap[HEED_VAL_PART] + k->info.overlap[HEED_TEST_PART] == 0) return false;
     if (out) *out = k->duplicate;
     return true;
 }
 
-size_t heed_images_conflicts(const heed_images *k, heed_images_conflict *out, size_t most) {
+size_t heed__images_conflicts(const heed_images *k, heed__images_conflict *out, size_t most) {
     typedef struct {
         heed_part part;
         size_t index;
@@ -642,7 +643,7 @@ size_t heed_images_conflicts(const heed_images *k, heed_images_conflict *out, si
             if (one->counted || one->label == use.label) continue;
             one->counted = true;
             if (found < most)
-                out[found] = (heed_images_conflict){{one->part, now.part}, {one->index, i}};
+                out[found] = (heed__images_conflict){{one->part, now.part}, {one->index, i}};
             found++;
         }
     heed__names_free(&pixels);
@@ -654,7 +655,7 @@ static bool in_part(const heed_images *k, heed_part part, uint64_t index) {
     return (int)part >= 0 && part < HEED_PARTS && index < k->info.count[part];
 }
 
-size_t heed_images_count(const heed_images *k, heed_part part, int label) {
+size_t heed__images_count(const heed_images *k, heed_part part, int label) {
     if (!k || !in_part(k, part, 0) || (label >= 0 && label >= k->info.classes)) return 0;
     return label < 0 ? k->info.count[part] : k->counts[(size_t)label * HEED_PARTS + part];
 }
@@ -673,10 +674,10 @@ bool heed__images_copy(const heed_images *k, const heed__item *item, heed_pictur
 }
 
 static size_t trained(const void *k, int label) {
-    return heed_images_count(k, HEED_TRAIN_PART, label);
+    return heed__images_count(k, HEED_TRAIN_PART, label);
 }
 
-const heed_real *heed_images_balance(heed_images *k) {
+const heed_real *heed__images_balance(heed_images *k) {
     if (!k || heed__stopped(k->c)) return NULL;
     if (!k->weights) k->weights = heed__balance(k->c, trained, k, k->info.classes);
     return k->weights;
@@ -706,7 +707,7 @@ void heed_images_set_eval_part(heed_images *k, heed_part part) {
                   "the part to be evaluated has no pictures: expected one that has");
 }
 
-void heed_images_augment(heed_images *k, const heed_augment *a) {
+void heed__images_augment(heed_images *k, const heed_augment *a) {
     if (!k || !a || heed__stopped(k->c)) return;
     if (k->ring.monitor) /* worker threads read it */
         heed_fail(k->c, HEED_USAGE, "augmentation cannot change: expected before the first batch");
@@ -944,15 +945,15 @@ static const heed__slot *ring_get(heed_images *k, heed_part part, heed_batch_at 
 
 /* ---- batches ---- */
 
-uint64_t heed_images_eval_batches(const heed_images *k, int rows) {
+uint64_t heed__images_eval_batches(const heed_images *k, int rows) {
     return k ? heed__batches(k->info.count[k->eval_part], rows) : 0;
 }
 
-uint64_t heed_images_epoch_batches(const heed_images *k, int rows) {
+uint64_t heed__images_epoch_batches(const heed_images *k, int rows) {
     return k ? heed__epoch(k->info.count[HEED_TRAIN_PART], rows) : 0;
 }
 
-bool heed_image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
+bool heed__image_batch(heed_images *k, heed_batch_at at, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     const heed_image_transform *v = &k->info.view;
@@ -1009,7 +1010,7 @@ static void images_free(heed__owned *object) {
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
-void heed_images_close(heed_images *k) {
+void heed__images_close(heed_images *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
@@ -1017,7 +1018,7 @@ void heed_images_close(heed_images *k) {
 
 enum { CACHE = 1 << 30 };
 
-static bool args_fit(heed_ctx *c, const heed_images_args *a) {
+static bool args_fit(heed_ctx *c, const heed__images_args *a) {
     enum { MOST_WORKERS = 64 };
     if (!heed__in_range(c, "size is", a->size, 0, HEED__MOST_SIZE) ||
         !heed__is_share(c, a->val_split) ||
@@ -1062,7 +1063,7 @@ static bool read_source(heed_images *k, const char *path) {
 }
 
 /* An empty set. */
-static heed_images *start(heed_ctx *c, const heed_images_args *a) {
+static heed_images *start(heed_ctx *c, const heed__images_args *a) {
     heed_images *k = args_fit(c, a) ? heed__alloc(c, sizeof *k) : NULL;
     if (!k) return NULL;
     k->c = k->names.c = c;
@@ -1072,7 +1073,7 @@ static heed_images *start(heed_ctx *c, const heed_images_args *a) {
     return k;
 }
 
-heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_args *a) {
+heed_images *heed__images_open(heed_ctx *c, const char *path, const heed__images_args *a) {
     if (heed__stopped(c) || !path || !a) return NULL;
     heed_images *k = start(c, a);
     if (!k) return NULL;
@@ -1081,11 +1082,11 @@ heed_images *heed_images_open(heed_ctx *c, const char *path, const heed_images_a
     k->a.labels = NULL; /* these belong to the caller, and are no longer needed */
     k->a.columns = k->a.header = NULL;
     if (ok) return k;
-    heed_images_close(k);
+    heed__images_close(k);
     return NULL;
 }
 
-heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed_images_args *a,
+heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed__images_args *a,
                                     const heed__image_list *list) {
     heed_images *k = heed__stopped(c) ? NULL : start(c, a);
     if (k) {
@@ -1106,6 +1107,6 @@ heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed_im
     }
     heed__free(list->pictures);
     if (!heed__stopped(c) && measure_all(k) && finalize(k, name)) return k;
-    heed_images_close(k);
+    heed__images_close(k);
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include "io/io.h"
 #include "tokenizer/tokenizer.h"
 
-#include <heed/image.h>
+#include "data/sets.h"
 
 typedef struct {
     char *path;           /* NULL: from a file of records */
@@ -67,7 +67,7 @@ typedef struct {
 struct heed_images {
     heed__owned owned;
     heed_ctx *c;
-    heed_images_args a;
+    heed__images_args a;
     char **labels; /* the run's; then the same as info's */
     size_t label_count;
     heed__names names;            /* of the classes, in the order of first occurrence */
@@ -88,9 +88,9 @@ struct heed_images {
     heed__sums sums;
     size_t cached, work; /* bytes of cached pictures; numbers that a view needs */
     heed_images_info info;
-    char *other;              /* the same as info's */
-    heed_duplicate duplicate; /* set if info.overlap is not 0 */
-    heed_part eval_part;      /* of batches with `val` */
+    char *other;               /* the same as info's */
+    heed__duplicate duplicate; /* set if info.overlap is not 0 */
+    heed_part eval_part;       /* of batches with `val` */
     heed__ring ring;
     char name[32];
 };
@@ -129,7 +129,7 @@ typedef struct {
     heed__use *uses;
     size_t use_count;
 } heed__image_list;
-heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed_images_args *a,
+heed_images *heed__images_open_list(heed_ctx *c, const char *name, const heed__images_args *a,
                                     const heed__image_list *list);
 
 /* The row of a part: its picture and label. */

@@ -200,14 +200,14 @@ static bool set_part(heed_data *d, const heed_config *f, const heed_data_args *a
 
 /* A run's settings contain all that it knows of pictures. */
 bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args *a,
-                         heed_images_args *out) {
+                         heed__images_args *out) {
     heed_image_transform known;
-    *out = (heed_images_args){.size = (int)heed_config_int(f, "image-size"),
-                              .channels = (int)heed_config_int(f, "channels"),
-                              .convert = heed_config_bool(f, "convert"),
-                              .strict = heed_config_bool(f, "strict"),
-                              .workers = (int)heed_config_int(f, "workers"),
-                              .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
+    *out = (heed__images_args){.size = (int)heed_config_int(f, "image-size"),
+                               .channels = (int)heed_config_int(f, "channels"),
+                               .convert = heed_config_bool(f, "convert"),
+                               .strict = heed_config_bool(f, "strict"),
+                               .workers = (int)heed_config_int(f, "workers"),
+                               .cache = (size_t)heed_config_int(f, "cache-mb") * 1000000};
     if (a->eval && !heed_image_transform_of(c, f, &known)) return false;
     return read_resizing(c, f, &out->resize_to, &out->filter) &&
            read_normalisation(c, f, out->mean, out->deviation);
@@ -215,7 +215,7 @@ bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args
 
 /* No share of data other than the run's was used in training, so all of it may be read. */
 static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
-    heed_images_args args;
+    heed__images_args args;
     if (!heed__pictures_args(d->c, f, a, &args)) return false;
     args.val_split = a->all ? 0 : heed_config_real(f, "val-split");
     args.labels = a->labels;
@@ -223,7 +223,7 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     args.unlabelled = !d->kind->label;
     args.columns = heed_config_text(f, "columns");
     args.header = heed_config_text(f, "header");
-    heed_images *k = d->batches = heed_images_open(d->c, heed_config_text(f, "data"), &args);
+    heed_images *k = d->batches = heed__images_open(d->c, heed_config_text(f, "data"), &args);
     if (!k) return false;
     const heed_images_info *about = heed_images_about(k);
     d->checksum = about->checksum;
@@ -234,17 +234,17 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     heed__pictures_found(d, about);
     if (!check_classes(d, f) || !complete(d, f, a)) return false;
     heed_augment augment = heed_augment_of(f);
-    heed_images_augment(k, &augment);
+    heed__images_augment(k, &augment);
     if (heed_config_bool(f, "balance") && !d->kind->label)
         return heed_fail(d->c, HEED_USAGE,
                          "`balance` has no effect here: the model predicts no classes; hint: "
                          "leave it out");
-    if (heed_config_bool(f, "balance") && !(d->class_weights = heed_images_balance(k)))
+    if (heed_config_bool(f, "balance") && !(d->class_weights = heed__images_balance(k)))
         return false;
     return set_part(d, f, a);
 }
 
-static void close_data(heed_data *d) { heed_images_close(d->batches); }
+static void close_data(heed_data *d) { heed__images_close(d->batches); }
 
 /* ---- what a set of pictures holds ---- */
 
@@ -339,7 +339,7 @@ void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_conf
     const heed_image_transform *v = &a->view;
     char found[96], width[32], height[32], own[1024];
     const char *name;
-    heed_duplicate same;
+    heed__duplicate same;
     if (a->low_width == a->high_width && a->low_height == a->high_height)
         snprintf(found, sizeof found, "all %d x %d", a->low_width, a->low_height);
     else
@@ -358,7 +358,7 @@ void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_conf
                       "%s of validation and test %s the pixels of a training picture",
                       copies ? heed_format_count(width, copies) : "none",
                       copies == 1 ? "has" : "have");
-    if (heed_images_duplicate(k, &same) &&
+    if (heed__images_duplicate(k, &same) &&
         heed_images_get(k, same.part, same.index, NULL, NULL, &name)) {
         snprintf(own, sizeof own, "%s", name);
         if (heed_images_get(k, HEED_TRAIN_PART, same.trained, NULL, NULL, &name))
@@ -372,11 +372,11 @@ void heed__describe_pictures(const heed_data *d, heed_images *k, const heed_conf
 /* The pictures that are in several classes. */
 static void describe_conflicts(heed_images *k, heed_facts *out) {
     enum { SHOWN = 3 };
-    heed_images_conflict some[SHOWN];
+    heed__images_conflict some[SHOWN];
     char own[1024], n[32];
     const char *name;
     bool classes = heed_images_about(k)->classes > 1;
-    size_t count = classes ? heed_images_conflicts(k, some, SHOWN) : 0;
+    size_t count = classes ? heed__images_conflicts(k, some, SHOWN) : 0;
     if (count)
         heed_fact_add(out, HEED_FACT, "conflicts", "%s picture%s %s in several classes",
                       heed_format_count(n, count), count == 1 ? "" : "s",
@@ -406,7 +406,7 @@ static void describe_classes(const heed_images *k, heed_facts *out) {
         heed_json_open(&out->json, NULL, '{');
         heed_json_text(&out->json, "class", a->labels[i]);
         for (int part = 0; part < HEED_PARTS; part++) {
-            size_t count = heed_images_count(k, (heed_part)part, i);
+            size_t count = heed__images_count(k, (heed_part)part, i);
             heed_format_count(n[part], count);
             heed_json_int(&out->json, parts[part], (int64_t)count);
         }
@@ -441,7 +441,7 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     if (!out->brief) describe_conflicts(k, out);
     if (d->kind->label) heed__describe_classes(d, out);
     heed_text uneven = {.c = d->c};
-    if (d->kind->label && !d->class_weights && heed_data_uneven(d, &uneven))
+    if (d->kind->label && !d->class_weights && heed__data_uneven(d, &uneven))
         snprintf(out->suggestion, sizeof out->suggestion, "balance");
     heed_text_free(&uneven);
     if (n[HEED_VAL_PART] == 0)
@@ -456,16 +456,16 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
 /* ---- the kinds ---- */
 
 static size_t count(const heed_data *d, int label) {
-    return heed_images_count(d->batches, HEED_TRAIN_PART, label);
+    return heed__images_count(d->batches, HEED_TRAIN_PART, label);
 }
 static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
-    return heed_image_batch(d->batches, at, out);
+    return heed__image_batch(d->batches, at, out);
 }
 static uint64_t eval_batches(const heed_data *d, int rows) {
-    return heed_images_eval_batches(d->batches, rows);
+    return heed__images_eval_batches(d->batches, rows);
 }
 static uint64_t epoch_batches(const heed_data *d, int rows) {
-    return heed_images_epoch_batches(d->batches, rows);
+    return heed__images_epoch_batches(d->batches, rows);
 }
 
 static heed_images *images(const heed_data *d) { return d->batches; }

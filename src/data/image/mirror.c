@@ -52,7 +52,7 @@ static void add_letter(word *w, int32_t character, size_t *used) {
     int n = syllable ? 1 : heed__decompose(heed__lower(character), parts);
     for (int i = 0; i < n; i++)
         if (!heed__in_class(HEED__MARK, parts[i]) && *used + 6 < WORD)
-            *used += heed_utf8_write(parts[i], w->text + *used);
+            *used += heed__utf8_write(parts[i], w->text + *used);
     w->letters++;
     w->kana = w->kana && character >= 0x3040 && character <= 0x30ff;
 }

@@ -2,7 +2,7 @@
 #ifndef HEED_DATA_IMAGE_SETTINGS_H
 #define HEED_DATA_IMAGE_SETTINGS_H
 
-#include <heed/kind.h>
+#include "data/sets.h"
 
 #define HEED__PICTURES     "Pictures"
 #define HEED__AUGMENTATION "Augmentation of training pictures"
@@ -51,7 +51,7 @@
 
 /* The arguments of a set of pictures by the settings; false with an error. */
 bool heed__pictures_args(heed_ctx *c, const heed_config *f, const heed_data_args *a,
-                         heed_images_args *out);
+                         heed__images_args *out);
 /* Sets image-size, channels, mean and std as found in the pictures. */
 bool heed__pictures_complete(heed_config *f, const heed_images *k);
 /* Adds what pictures are: sizes, normalisation, augmentation, those that are skipped, copies. */

@@ -582,7 +582,7 @@ static bool read_mapping(heed_ctx *c, const char *folder, const char *prefix, he
             snprintf(absent, sizeof absent, "class %zu", out->count);
             ok = heed__names_add(out, absent, strlen(absent)) >= 0;
         }
-        if (read) heed_utf8_write((int32_t)code, letter);
+        if (read) heed__utf8_write((int32_t)code, letter);
         ok = ok && ((read && heed__names_look(out, letter, strlen(letter)) < 0) ||
                     heed_fail(c, HEED_DATA,
                               "list of classes is wrong: %s:%zu: expected a class above those "

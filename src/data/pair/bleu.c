@@ -4,7 +4,7 @@
 #include "text/text.h"
 #include "tokenizer/tokenizer.h"
 
-#include <heed/pairs.h>
+#include "data/sets.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,7 +147,7 @@ static bool is_southern(int32_t c) {
     return (c >= 0x0E00 && c <= 0x109F) || (c >= 0x1780 && c <= 0x17FF);
 }
 
-void heed_bleu_read(heed_bleu *b, const char *reference, size_t n) {
+void heed__bleu_read(heed_bleu *b, const char *reference, size_t n) {
     int32_t c;
     if (!b || !reference) return;
     for (size_t at = 0; at < n;) {
@@ -291,8 +291,8 @@ static void free_sentence(sentence *s) {
     heed__free(s->runs);
 }
 
-bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
-                        const char *const *references, size_t count) {
+bool heed__bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
+                         const char *const *references, size_t count) {
     if (heed__stopped(c) || !b || !hypothesis || !references || !count) return false;
     heed__names names = {.c = c};
     sentence h = {0}, *list = heed__alloc_array(c, count, sizeof *list);
@@ -307,13 +307,13 @@ bool heed_bleu_add_best(heed_ctx *c, heed_bleu *b, const char *hypothesis,
     return ok;
 }
 
-bool heed_bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference) {
-    return heed_bleu_add_best(c, b, hypothesis, &reference, 1);
+bool heed__bleu_add(heed_ctx *c, heed_bleu *b, const char *hypothesis, const char *reference) {
+    return heed__bleu_add_best(c, b, hypothesis, &reference, 1);
 }
 
 /* min(1, e^(1 - r/h)) times the geometric mean of the four precisions; the k-th zero count is
  * replaced by 1/2^k (Chen & Cherry 2014, smoothing 3). */
-double heed_bleu_of(const heed_bleu *b) {
+double heed__bleu_of(const heed_bleu *b) {
     if (!b || !b->match[0]) return 0;
     double sum = 0, smooth = 1;
     for (int i = 0; i < ORDER; i++) {

@@ -4,7 +4,7 @@
 #include "data/kind.h"
 #include "tokenizer/tokenizer.h"
 
-#include <heed/pairs.h>
+#include "data/sets.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +21,14 @@ typedef struct {
     int32_t type;
 } entity;
 
-struct heed_entities {
+struct heed__entities {
     heed_ctx *c;
     bool strict;
     const char *scheme; /* NULL: the default mode */
     char *tags;         /* (labels): B, I, E, S, O or another first letter */
     int32_t *types;     /* (labels) */
     heed__names names;  /* of the types */
-    heed_entity_score *scores, *listed;
+    heed__entity_score *scores, *listed;
     sequence gold, predicted;
     size_t words;
 };
@@ -56,7 +56,7 @@ static const char *scheme_of(const char seen[128]) {
 }
 
 /* The type of "B-PER": what follows the first "-"; strictly, without any "-" at its ends. */
-static int32_t type_of(heed_entities *e, const char *label) {
+static int32_t type_of(heed__entities *e, const char *label) {
     const char *s = label + 1;
     size_t n = strlen(s);
     if (!e->strict) {
@@ -69,7 +69,7 @@ static int32_t type_of(heed_entities *e, const char *label) {
     return heed__names_add(&e->names, n ? s : "_", n ? n : 1);
 }
 
-void heed_entities_free(heed_entities *e) {
+void heed__entities_free(heed__entities *e) {
     if (!e) return;
     heed__names_free(&e->names);
     heed__free(e->tags);
@@ -79,27 +79,27 @@ void heed_entities_free(heed_entities *e) {
     heed__free(e);
 }
 
-static void begin(heed_entities *e) {
+static void begin(heed__entities *e) {
     e->gold.tag = e->predicted.tag = 'O';
     e->gold.open = e->predicted.open = false;
 }
 
-heed_entities *heed_entities_new(heed_ctx *c, const char *const *labels, int count, bool strict) {
+heed__entities *heed__entities_new(heed_ctx *c, const char *const *labels, int count, bool strict) {
     char seen[128];
     if (heed__stopped(c) || !labels || count < 1 || !name_entities(labels, count, seen))
         return NULL;
     if (strict && !scheme_of(seen)) return NULL;
-    heed_entities *e = heed__alloc(c, sizeof *e);
+    heed__entities *e = heed__alloc(c, sizeof *e);
     if (!e) return NULL;
     size_t n = (size_t)count;
-    *e = (heed_entities){.c = c,
-                         .strict = strict,
-                         .scheme = strict ? scheme_of(seen) : NULL,
-                         .names = {.c = c},
-                         .tags = heed__alloc(c, n),
-                         .types = heed__alloc_array(c, n, sizeof *e->types),
-                         .scores = heed__alloc_array(c, n + 1, sizeof *e->scores),
-                         .listed = heed__alloc_array(c, n + 1, sizeof *e->listed)};
+    *e = (heed__entities){.c = c,
+                          .strict = strict,
+                          .scheme = strict ? scheme_of(seen) : NULL,
+                          .names = {.c = c},
+                          .tags = heed__alloc(c, n),
+                          .types = heed__alloc_array(c, n, sizeof *e->types),
+                          .scores = heed__alloc_array(c, n + 1, sizeof *e->scores),
+                          .listed = heed__alloc_array(c, n + 1, sizeof *e->listed)};
     heed__names_add(&e->names, "_", 1); /* UNTYPED */
     for (size_t i = 0; i < n && !heed__stopped(c); i++) {
         char tag = labels[i][0];
@@ -109,11 +109,11 @@ heed_entities *heed_entities_new(heed_ctx *c, const char *const *labels, int cou
     e->gold.type = e->predicted.type = -1;
     begin(e);
     if (!heed__stopped(c)) return e;
-    heed_entities_free(e);
+    heed__entities_free(e);
     return NULL;
 }
 
-const char *heed_entities_scheme(const heed_entities *e) { return e ? e->scheme : NULL; }
+const char *heed__entities_scheme(const heed__entities *e) { return e ? e->scheme : NULL; }
 
 /* ---- where entities end and begin ---- */
 
@@ -157,13 +157,13 @@ static bool next_strict(sequence *s, char tag, int32_t type, size_t word, bool m
     return ended;
 }
 
-static bool next(const heed_entities *e, sequence *s, char tag, int32_t type, entity *out) {
+static bool next(const heed__entities *e, sequence *s, char tag, int32_t type, entity *out) {
     bool marked = e->strict && strcmp(e->scheme, "IOB2") != 0;
     return e->strict ? next_strict(s, tag, type, e->words, marked, out)
                      : next_default(s, tag, type, e->words, out);
 }
 
-static void count_word(heed_entities *e, const char tag[2], const int32_t type[2]) {
+static void count_word(heed__entities *e, const char tag[2], const int32_t type[2]) {
     entity a, b;
     bool gold = next(e, &e->gold, tag[0], type[0], &a);
     bool predicted = next(e, &e->predicted, tag[1], type[1], &b);
@@ -173,13 +173,13 @@ static void count_word(heed_entities *e, const char tag[2], const int32_t type[2
     e->words++;
 }
 
-void heed_entities_word(heed_entities *e, int gold, int predicted) {
+void heed__entities_word(heed__entities *e, int gold, int predicted) {
     if (e)
         count_word(e, (char[]){e->tags[gold], e->tags[predicted]},
                    (int32_t[]){e->types[gold], e->types[predicted]});
 }
 
-void heed_entities_end(heed_entities *e) {
+void heed__entities_end(heed__entities *e) {
     if (!e) return;
     count_word(e, (char[]){'O', 'O'}, (int32_t[]){UNTYPED, UNTYPED});
     begin(e);
@@ -188,14 +188,14 @@ void heed_entities_end(heed_entities *e) {
 /* ---- results ---- */
 
 static int by_type(const void *a, const void *b) {
-    return strcmp(((const heed_entity_score *)a)->type, ((const heed_entity_score *)b)->type);
+    return strcmp(((const heed__entity_score *)a)->type, ((const heed__entity_score *)b)->type);
 }
 
-const heed_entity_score *heed_entities_scores(heed_entities *e, size_t *count) {
+const heed__entity_score *heed__entities_scores(heed__entities *e, size_t *count) {
     if (count) *count = 0;
     if (!e || !count) return NULL;
     for (size_t i = 0; i < e->names.count; i++) {
-        heed_entity_score one = e->scores[i];
+        heed__entity_score one = e->scores[i];
         one.type = heed__names_text(&e->names, i);
         if (one.gold + one.predicted) e->listed[(*count)++] = one;
     }
@@ -208,14 +208,14 @@ typedef struct {
 } measures;
 
 /* As seqeval has it, 0 where there is nothing to divide by. */
-static measures measures_of(const heed_entity_score *s) {
+static measures measures_of(const heed__entity_score *s) {
     measures m = {.precision = s->predicted ? (double)s->correct / (double)s->predicted : 0,
                   .recall = s->gold ? (double)s->correct / (double)s->gold : 0};
     m.f1 = s->correct ? 2 * m.precision * m.recall / (m.precision + m.recall) : 0;
     return m;
 }
 
-static void add_measures(const heed_entity_score *s, heed_facts *out) {
+static void add_measures(const heed__entity_score *s, heed_facts *out) {
     measures m = measures_of(s);
     heed_fact_number(out, "precision", "", m.precision, NULL);
     heed_fact_number(out, "recall", "", m.recall, NULL);
@@ -225,12 +225,12 @@ static void add_measures(const heed_entity_score *s, heed_facts *out) {
 
 /* Adds a line, and {precision, recall, f1, support, types: [{type, precision, ...}]}, in which the
  * strict mode is, with its scheme. */
-static void report_mode(heed_entities *const *e, bool strict, heed_facts *out) {
+static void report_mode(heed__entities *const *e, bool strict, heed_facts *out) {
     size_t count;
     char n[32];
     heed_text *o = &out->json;
-    const heed_entity_score *list = heed_entities_scores(e[strict], &count);
-    heed_entity_score sum = {.type = "all"};
+    const heed__entity_score *list = heed__entities_scores(e[strict], &count);
+    heed__entity_score sum = {.type = "all"};
     if (!list) return;
     for (size_t i = 0; i < count; i++) {
         sum.gold += list[i].gold;
@@ -238,7 +238,7 @@ static void report_mode(heed_entities *const *e, bool strict, heed_facts *out) {
         sum.correct += list[i].correct;
     }
     measures m = measures_of(&sum);
-    const char *scheme = heed_entities_scheme(e[strict]);
+    const char *scheme = heed__entities_scheme(e[strict]);
     heed_fact_add(out, HEED_FACT, strict ? "" : "entities",
                   "F1 %.2f %%, precision %.2f %%, recall %.2f %% of %s entit%s%s%s", 100 * m.f1,
                   100 * m.precision, 100 * m.recall, heed_format_count(n, sum.gold),
@@ -258,14 +258,14 @@ static void report_mode(heed_entities *const *e, bool strict, heed_facts *out) {
     heed_json_close(o, '}');
 }
 
-void heed__report_entities(heed_entities *const e[2], heed_facts *out) {
+void heed__report_entities(heed__entities *const e[2], heed_facts *out) {
     report_mode(e, false, out);
 }
 
-void heed__table_entities(heed_entities *e, heed_facts *out) {
+void heed__table_entities(heed__entities *e, heed_facts *out) {
     size_t count;
     char n[32];
-    const heed_entity_score *list = heed_entities_scores(e, &count);
+    const heed__entity_score *list = heed__entities_scores(e, &count);
     if (count) heed_fact_add(out, HEED_FACT_COLUMNS, "type", "entities\tfound\tprecision\tF1");
     for (size_t i = 0; i < count; i++) {
         measures m = measures_of(&list[i]);

@@ -43,9 +43,9 @@ static const heed_option label_options[] = {
 /* ---- tokenizers ---- */
 
 /* The text that a tokenizer is trained on. Line ends are not part of any text: characters are
- * learned without. side: as in heed_pairs_text. */
-static bool read_side(const heed_pairs *k, int side, const char *kind, heed_text *text) {
-    if (!heed_pairs_text(k, side, text)) return false;
+ * learned without. side: as in heed__pairs_text. */
+static bool read_side(const heed__pairs *k, int side, const char *kind, heed_text *text) {
+    if (!heed__pairs_text(k, side, text)) return false;
     size_t kept = 0;
     for (size_t i = 0; i < text->n; i++)
         if (text->s[i] != '\n' || strcmp(kind, "char") != 0) text->s[kept++] = text->s[i];
@@ -53,7 +53,7 @@ static bool read_side(const heed_pairs *k, int side, const char *kind, heed_text
     return true;
 }
 
-heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
+heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed__pairs *k,
                                             int side, const char *kind) {
     heed_text text = {.c = c};
     int64_t vocab = heed_config_int(f, "vocab"), own = 0;
@@ -68,19 +68,20 @@ heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, c
     return made;
 }
 
-bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed__pairs *k, int side,
                                   heed_tokenizer **t) {
     heed_text text = {.c = (*t)->c};
     heed_tokenizer *more = NULL;
     if (read_side(k, side, heed_tokenizer_kind(*t), &text))
-        more = heed_tokenizer_extend(*t, text.s, text.n, (int)heed_config_int(f, "vocab"), true);
+        more = heed__tokenizer_extend(*t, &(heed__source){.text = text.s, .n = text.n},
+                                      (int)heed_config_int(f, "vocab"), true);
     heed_text_free(&text);
     heed_tokenizer_free(*t);
     return (*t = more) != NULL;
 }
 
 /* Opens or trains the source's tokenizer. If a run is named, its source tokenizer is used. */
-static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed_pairs *k) {
+static heed_tokenizer *make_source(heed_ctx *c, const heed_config *f, const heed__pairs *k) {
     const char *own = heed_config_text(f, "source-tokenizer");
     const char *key = *own ? "source-tokenizer" : "tokenizer";
     const char *name = heed_config_text(f, key);
@@ -123,7 +124,7 @@ static bool find_tokenizers(heed_data *d, const heed_config *f, const heed_data_
 /* ---- opening ---- */
 
 static bool check_labels(const heed_data *d, const heed_config *f) {
-    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    const heed__pairs_info *a = heed__pairs_about(d->batches);
     size_t lines = a->pairs + (d->no_val ? 0 : a->val_pairs);
     if (a->classes < 2)
         return heed_fail(d->c, HEED_DATA, "%s: expected two different labels or more, found 1",
@@ -147,21 +148,21 @@ static bool open_pairs(heed_data *d, const heed_config *f, const heed_data_args 
     const char *val = heed_config_text(f, "val");
     double split = heed_config_real(f, "val-split");
     bool translates = !d->kind->label;
-    heed_pairs_args args = {.kind = translates                      ? HEED_TARGET_TEXT
-                                    : d->kind == &heed_texts_tagged ? HEED_TARGET_TAGS
-                                                                    : HEED_TARGET_CLASSES,
-                            .val_split = d->all ? 0 : split,
-                            .val_path = *val && !d->all ? val : NULL,
-                            .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
-                            .truncate = translates ? NULL : heed_config_text(f, "truncate"),
-                            .labels = a->labels,
-                            .label_count = a->label_count,
-                            .columns = heed_config_text(f, "columns"),
-                            .val_columns = heed_config_text(f, "val-columns"),
-                            .header = heed_config_text(f, "header"),
-                            .bracket =
-                                heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
-    d->batches = heed_pairs_open(d->c, heed_config_text(f, "data"), &args);
+    heed__pairs_args args = {.kind = translates                      ? HEED_TARGET_TEXT
+                                     : d->kind == &heed_texts_tagged ? HEED_TARGET_TAGS
+                                                                     : HEED_TARGET_CLASSES,
+                             .val_split = d->all ? 0 : split,
+                             .val_path = *val && !d->all ? val : NULL,
+                             .block = chooses_block(d, f) ? 0 : (int)heed_config_int(f, "block"),
+                             .truncate = translates ? NULL : heed_config_text(f, "truncate"),
+                             .labels = a->labels,
+                             .label_count = a->label_count,
+                             .columns = heed_config_text(f, "columns"),
+                             .val_columns = heed_config_text(f, "val-columns"),
+                             .header = heed_config_text(f, "header"),
+                             .bracket =
+                                 heed_config_has(f, "bracket") && heed_config_bool(f, "bracket")};
+    d->batches = heed__pairs_open(d->c, heed_config_text(f, "data"), &args);
     d->no_val = split <= 0 && !*val;
     d->part = d->no_val ? HEED_TRAIN_PART : HEED_VAL_PART;
     return d->batches != NULL;
@@ -172,13 +173,13 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
     if (!a->eval && !heed__texts_last(d->c, f)) return false;
     if (!open_pairs(d, f, a)) return false;
     if (!d->tokenizer && !find_tokenizers(d, f, a)) return false;
-    const heed_pairs_info *about = heed_pairs_about(d->batches);
+    const heed__pairs_info *about = heed__pairs_about(d->batches);
     d->checksum = about->checksum;
     if (!translates && !a->eval && !check_labels(d, f)) return false;
     d->labels = about->classes ? about->labels : NULL;
     d->label_count = about->classes;
-    if (!heed_pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
-                           translates ? d->tokenizer : NULL))
+    if (!heed__pairs_encode(d->batches, d->source ? d->source : d->tokenizer,
+                            translates ? d->tokenizer : NULL))
         return false;
     char block[16];
     snprintf(block, sizeof block, "%d", about->block);
@@ -189,22 +190,22 @@ static bool open_data(heed_data *d, heed_config *f, const heed_data_args *a) {
                  "the longest text in multiples of 8, at most 512: longer texts train slowly");
     }
     if (!translates && heed_config_bool(f, "balance"))
-        d->class_weights = heed_pairs_balance(d->batches);
+        d->class_weights = heed__pairs_balance(d->batches);
     return !heed__stopped(d->c);
 }
 
-static void close_data(heed_data *d) { heed_pairs_close(d->batches); }
+static void close_data(heed_data *d) { heed__pairs_close(d->batches); }
 
 /* ---- what lines hold ---- */
 
 static const char *verb(size_t count) { return count == 1 ? "is" : "are"; }
 static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
-static const char *noun(const heed_pairs_info *a, size_t count) {
+static const char *noun(const heed__pairs_info *a, size_t count) {
     if (a->classes) return count == 1 ? "text" : "texts";
     return count == 1 ? "pair" : "pairs";
 }
 
-void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, heed_text *out) {
+void heed__pairs_cut_text(const heed__pairs_info *a, const heed__pairs_cut *cut, heed_text *out) {
     char n1[32], n2[32], n3[32];
     heed_text_add(out, "%s %s longer than `block = %d` and cut: %s of %s %s are not read",
                   heed_format_count(n1, cut->texts), cut->texts == 1 ? "text is" : "texts are",
@@ -213,7 +214,7 @@ void heed__pairs_cut_text(const heed_pairs_info *a, const heed_pairs_cut *cut, h
 }
 
 /* How the file was read. */
-static void note_columns(const heed_pairs_info *a, const heed_config *f, heed_facts *out) {
+static void note_columns(const heed__pairs_info *a, const heed_config *f, heed_facts *out) {
     char n[32];
     bool given = *heed_config_text(f, "columns") && !a->json;
     if (a->columns)
@@ -236,7 +237,7 @@ static void note_columns(const heed_pairs_info *a, const heed_config *f, heed_fa
                       heed_format_count(n, a->blank), a->blank == 1 ? " is" : "s are");
 }
 
-static void note_lengths(const heed_data *d, const heed_pairs_info *a, const heed_config *f,
+static void note_lengths(const heed_data *d, const heed__pairs_info *a, const heed_config *f,
                          heed_facts *out) {
     int longest = a->longest > a->target_longest ? a->longest : a->target_longest;
     long long block = (long long)heed_config_int(f, "block");
@@ -260,9 +261,9 @@ static void note_lengths(const heed_data *d, const heed_pairs_info *a, const hee
     heed_text_free(&cut);
 }
 
-void heed__pairs_notes(const heed_data *d, const heed_pairs *k, const heed_config *f,
+void heed__pairs_notes(const heed_data *d, const heed__pairs *k, const heed_config *f,
                        heed_facts *out) {
-    const heed_pairs_info *a = heed_pairs_about(k);
+    const heed__pairs_info *a = heed__pairs_about(k);
     char n[32];
     double unknown = heed__percent(a->val_target_unknown, a->val_target_tokens);
     note_columns(a, f, out);
@@ -281,7 +282,7 @@ void heed__pairs_notes(const heed_data *d, const heed_pairs *k, const heed_confi
         heed_fact_add(out, HEED_FACT, "note", "%s row%s %s of the test part, which only eval reads",
                       heed_format_count(n, a->test_rows), plural(a->test_rows), verb(a->test_rows));
     heed_text altered = {.c = d->c};
-    if (!out->brief && heed_pairs_altered(k, false, &altered))
+    if (!out->brief && heed__pairs_altered(k, false, &altered))
         heed_fact_add(out, HEED_FACT, "note", "%s", altered.s ? altered.s : "");
     heed_text_free(&altered);
     if (a->untaught)
@@ -330,10 +331,10 @@ static bool is_word(const char *s, size_t n, const char *word) {
 
 /* How many texts, or words, of a part have a label. */
 static size_t count_label(const heed_data *d, bool val, const char *name) {
-    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    const heed__pairs_info *a = heed__pairs_about(d->batches);
     size_t count = 0, pairs = val ? a->val_pairs : a->pairs;
     heed_pair pair;
-    for (size_t i = 0; i < pairs && heed_pairs_get(d->batches, val, i, &pair); i++) {
+    for (size_t i = 0; i < pairs && heed__pairs_get(d->batches, val, i, &pair); i++) {
         if (!a->per_word) count += is_word(pair.target, pair.target_n, name);
         for (size_t at = 0, n; a->per_word && at < pair.target_n; at += n + 1) {
             for (n = 0; at + n < pair.target_n && pair.target[at + n] != ' ';) n++;
@@ -343,7 +344,7 @@ static size_t count_label(const heed_data *d, bool val, const char *name) {
     return count;
 }
 
-static void describe_labels(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+static void describe_labels(const heed_data *d, const heed__pairs_info *a, heed_facts *out) {
     enum { SHOWN = 20 };
     char n1[32], n2[32];
     heed_text *o = &out->json;
@@ -368,30 +369,31 @@ static void describe_labels(const heed_data *d, const heed_pairs_info *a, heed_f
 }
 
 /* A CoNLL file has a word and its label on each line, and an empty line between sentences. */
-static bool are_single_words(const heed_data *d, const heed_pairs_info *a) {
+static bool are_single_words(const heed_data *d, const heed__pairs_info *a) {
     enum { READ = 100 };
     heed_pair pair;
     for (size_t i = 0; i < READ && i < a->pairs; i++)
-        if (!heed_pairs_get(d->batches, false, i, &pair) || memchr(pair.source, ' ', pair.source_n))
+        if (!heed__pairs_get(d->batches, false, i, &pair) ||
+            memchr(pair.source, ' ', pair.source_n))
             return false;
     return a->per_word && a->pairs > 1;
 }
 
 /* Whether a third of the texts, of single characters or bytes, is longer than the block. Without a
  * validation part, those left out of training are also cut for evaluation. */
-static bool wants_pieces(const heed_data *d, const heed_pairs_info *a) {
+static bool wants_pieces(const heed_data *d, const heed__pairs_info *a) {
     const char *kind = heed_tokenizer_kind(d->tokenizer);
     size_t longer = d->no_val ? a->cut.texts : a->left_out + a->cut.texts;
     size_t all = a->pairs + a->left_out + (d->no_val ? 0 : a->val_pairs);
     return longer * 3 >= all && (strcmp(kind, "char") == 0 || strcmp(kind, "byte") == 0);
 }
 
-static void describe_conflicts(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+static void describe_conflicts(const heed_data *d, const heed__pairs_info *a, heed_facts *out) {
     enum { SHOWN = 3 };
-    heed_pairs_conflict some[SHOWN];
+    heed__pairs_conflict some[SHOWN];
     char n[32], text[HEED_QUOTE], line[1100];
     heed_text *o = &out->json;
-    size_t count = heed_pairs_conflicts(d->batches, some, SHOWN);
+    size_t count = heed__pairs_conflicts(d->batches, some, SHOWN);
     if (count)
         heed_fact_add(out, HEED_FACT, a->classes ? "conflicts" : "several",
                       "%s %s%s %s different %s", heed_format_count(n, count),
@@ -400,7 +402,7 @@ static void describe_conflicts(const heed_data *d, const heed_pairs_info *a, hee
     heed_json_int(o, "conflicts", (int64_t)count);
     heed_json_open(o, "conflicting", '[');
     for (size_t i = 0; i < count && i < SHOWN; i++) {
-        const heed_pairs_conflict *k = &some[i];
+        const heed__pairs_conflict *k = &some[i];
         heed_text source = {.c = d->c};
         heed_text_put(&source, k->pair[0].source, k->pair[0].source_n);
         heed_fact_add(out, HEED_FACT, "", "%s:%zu and %s:%zu: %s", k->path[0], k->pair[0].line,
@@ -420,11 +422,11 @@ static void describe_conflicts(const heed_data *d, const heed_pairs_info *a, hee
     heed_json_close(o, ']');
 }
 
-static void add_samples(const heed_data *d, const heed_pairs_info *a, heed_facts *out) {
+static void add_samples(const heed_data *d, const heed__pairs_info *a, heed_facts *out) {
     enum { SHOWN = 3 };
     heed_pair pair;
     heed_fact_add(out, HEED_FACT_HEADING, "", "Samples of the training part:");
-    for (size_t i = 0; i < SHOWN && i < a->pairs && heed_pairs_get(d->batches, false, i, &pair);
+    for (size_t i = 0; i < SHOWN && i < a->pairs && heed__pairs_get(d->batches, false, i, &pair);
          i++) {
         char label[32];
         snprintf(label, sizeof label, "line %-7zu ", pair.line);
@@ -435,7 +437,7 @@ static void add_samples(const heed_data *d, const heed_pairs_info *a, heed_facts
 }
 
 /* Everything that is not shown of a training run. */
-static void describe_more(const heed_data *d, const heed_pairs_info *a, const side sides[2],
+static void describe_more(const heed_data *d, const heed__pairs_info *a, const side sides[2],
                           heed_facts *out) {
     const struct {
         const char *key;
@@ -478,7 +480,7 @@ static void describe_more(const heed_data *d, const heed_pairs_info *a, const si
 }
 
 static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) {
-    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    const heed__pairs_info *a = heed__pairs_about(d->batches);
     const side sides[2] = {
         {a->classes ? "texts" : "source", d->source ? d->source : d->tokenizer, a->tokens,
          a->unknown, a->longest},
@@ -509,26 +511,26 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
 
 /* ---- the kinds ---- */
 
-static size_t count(const heed_data *d, int label) { return heed_pairs_count(d->batches, label); }
+static size_t count(const heed_data *d, int label) { return heed__pairs_count(d->batches, label); }
 static bool batch(const heed_data *d, heed_batch_at at, heed_batch *out) {
-    return heed_pair_batch(d->batches, at, out);
+    return heed__pair_batch(d->batches, at, out);
 }
 static uint64_t eval_batches(const heed_data *d, int rows) {
-    return heed_pairs_eval_batches(d->batches, rows);
+    return heed__pairs_eval_batches(d->batches, rows);
 }
 static uint64_t epoch_batches(const heed_data *d, int rows) {
-    return heed_pairs_epoch_batches(d->batches, rows);
+    return heed__pairs_epoch_batches(d->batches, rows);
 }
 
 static size_t inputs(const heed_data *d, bool val) {
-    const heed_pairs_info *a = heed_pairs_about(d->batches);
+    const heed__pairs_info *a = heed__pairs_about(d->batches);
     return val ? a->val_pairs : a->pairs;
 }
 
 static bool input(const heed_data *d, bool val, size_t index, heed_item *out) {
     heed_item_free(out);
     out->count = !d->kind->label;
-    return heed_pairs_get(d->batches, val, index, &out->pair) &&
+    return heed__pairs_get(d->batches, val, index, &out->pair) &&
            heed_text_put(&out->source, out->pair.source, out->pair.source_n) &&
            heed_text_put(&out->source, "", 0) &&
            heed_text_put(&out->targets, out->pair.target, out->pair.target_n) &&

@@ -9,7 +9,7 @@
 /* ---- memory ---- */
 
 static void pairs_free(heed__owned *object) {
-    heed_pairs *k = (heed_pairs *)object;
+    heed__pairs *k = (heed__pairs *)object;
     heed__names_free(&k->labels);
     for (size_t i = 0; i < k->composed_count; i++) heed__free(k->composed[i]);
     for (int i = 0; i < 2; i++) {
@@ -22,7 +22,7 @@ static void pairs_free(heed__owned *object) {
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) heed__free(rest[i]);
 }
 
-void heed_pairs_close(heed_pairs *k) {
+void heed__pairs_close(heed__pairs *k) {
     if (k) heed__release(k->c, &k->owned);
 }
 
@@ -52,7 +52,7 @@ static bool text_fits(const heed__line *l, const heed__cut text[HEED__SIDES]) {
 
 /* Rows without text are left out, and counted; the first one is kept for the message. */
 static bool has_text(heed__line *l, const heed__cut text[HEED__SIDES]) {
-    heed_pairs_info *i = &l->k->info;
+    heed__pairs_info *i = &l->k->info;
     bool source = text[HEED__SOURCE].n > 0, target = text[HEED__TARGET].n > 0;
     i->blank += !source && !target;
     if (source != target && l->empty++ == 0) l->first_empty = l->number;
@@ -61,7 +61,7 @@ static bool has_text(heed__line *l, const heed__cut text[HEED__SIDES]) {
 
 /* Makes labels that look equal equal. The text of a file is the pairs' own, and so are composed
  * ones, which may be longer. */
-static bool compose(heed_pairs *k, heed__cut *label) {
+static bool compose(heed__pairs *k, heed__cut *label) {
     heed_text made = {.c = k->c};
     bool ok = heed__compose(&made, label->s, label->n), longer = ok && made.n > label->n;
     if (longer)
@@ -76,7 +76,7 @@ static bool compose(heed_pairs *k, heed__cut *label) {
 }
 
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]) {
-    heed_pairs *k = l->k;
+    heed__pairs *k = l->k;
     heed__pair p = {.line = l->number,
                     .part = k->path[1] ? HEED_VAL_PART : l->part,
                     .note = heed__trimmed(l->note)};
@@ -145,8 +145,8 @@ static bool read_objects(heed__line *l, char *text, size_t n) {
 }
 
 /* number: 0 for the first file, 1 for that of validation. */
-static bool read_lines(heed_pairs *k, const char *path, int number, char *text, size_t n) {
-    const heed_pairs_args *a = &k->a;
+static bool read_lines(heed__pairs *k, const char *path, int number, char *text, size_t n) {
+    const heed__pairs_args *a = &k->a;
     bool own = number && a->val_columns && *a->val_columns;
     size_t before = k->count;
     heed__line l = {.k = k,
@@ -170,7 +170,7 @@ static bool read_lines(heed_pairs *k, const char *path, int number, char *text, 
     return ok;
 }
 
-static bool read_file(heed_pairs *k, const char *path, int number) {
+static bool read_file(heed__pairs *k, const char *path, int number) {
     size_t n, before = k->count;
     k->path[number] = heed__copy_text(k->c, path);
     char *text = k->file[number] = heed_text_read(k->c, path, &n);
@@ -198,7 +198,7 @@ static bool read_file(heed_pairs *k, const char *path, int number) {
 
 /* ---- opening ---- */
 
-static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
+static bool args_fit(heed_ctx *c, const heed__pairs_args *a) {
     if ((int)a->kind < HEED_TARGET_TEXT || a->kind > HEED_TARGET_CAPTIONS)
         return heed_fail(c, HEED_USAGE, "there is no kind of pairs %d", (int)a->kind);
     bool chosen = !a->block && (a->kind == HEED_TARGET_CLASSES || a->kind == HEED_TARGET_TAGS);
@@ -206,9 +206,9 @@ static bool args_fit(heed_ctx *c, const heed_pairs_args *a) {
            heed__is_share(c, a->val_split);
 }
 
-heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args *a) {
+heed__pairs *heed__pairs_open(heed_ctx *c, const char *path, const heed__pairs_args *a) {
     if (heed__stopped(c) || !path || !a || !args_fit(c, a)) return NULL;
-    heed_pairs *k = heed__alloc(c, sizeof *k);
+    heed__pairs *k = heed__alloc(c, sizeof *k);
     if (!k) return NULL;
     k->c = k->labels.c = c;
     k->a = *a;
@@ -221,13 +221,13 @@ heed_pairs *heed_pairs_open(heed_ctx *c, const char *path, const heed_pairs_args
     k->a.labels = NULL; /* these belong to the caller, and are no longer needed */
     k->a.val_path = k->a.columns = k->a.val_columns = k->a.header = NULL;
     if (ok) return k;
-    heed_pairs_close(k);
+    heed__pairs_close(k);
     return NULL;
 }
 
 /* ---- contents ---- */
 
-const heed_pairs_info *heed_pairs_about(const heed_pairs *k) { return k ? &k->info : NULL; }
+const heed__pairs_info *heed__pairs_about(const heed__pairs *k) { return k ? &k->info : NULL; }
 
 static heed_pair shown(const heed__pair *p) {
     return (heed_pair){.line = p->line,
@@ -239,7 +239,7 @@ static heed_pair shown(const heed__pair *p) {
                        .note = p->note.s};
 }
 
-bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out) {
+bool heed__pairs_get(const heed__pairs *k, bool val, size_t index, heed_pair *out) {
     if (out) *out = (heed_pair){0};
     if (!k || !out || heed__stopped(k->c)) return false;
     size_t count = val ? k->info.val_pairs : k->info.pairs;
@@ -250,7 +250,7 @@ bool heed_pairs_get(const heed_pairs *k, bool val, size_t index, heed_pair *out)
     return true;
 }
 
-size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_t most) {
+size_t heed__pairs_conflicts(const heed__pairs *k, heed__pairs_conflict *out, size_t most) {
     if (!k || heed__stopped(k->c)) return 0;
     heed__names sources = {.c = k->c};
     size_t found = 0, *first = heed__alloc_array(k->c, k->count, sizeof *first);
@@ -277,7 +277,7 @@ size_t heed_pairs_conflicts(const heed_pairs *k, heed_pairs_conflict *out, size_
     return heed__stopped(k->c) ? 0 : found;
 }
 
-bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out) {
+bool heed__pairs_text(const heed__pairs *k, int side, heed_text *out) {
     if (!k || !out || heed__stopped(k->c)) return false;
     if (side < 0 || side > HEED__SIDES)
         return heed_fail(k->c, HEED_USAGE, "there is no side %d: expected 0, 1 or 2", side);
@@ -289,4 +289,27 @@ bool heed_pairs_text(const heed_pairs *k, int side, heed_text *out) {
             if (!heed_text_put(out, t->s, t->n) || !heed_text_put(out, "\n", 1)) return false;
         }
     return true;
+}
+
+bool heed_lines_read(heed_ctx *c, const char *path, heed_target_kind kind, const char *columns,
+                     const char *header, heed_lines *out, heed_text texts[2]) {
+    if (out) *out = (heed_lines){0};
+    if (!out) return false;
+    heed__pairs_args a = {.kind = kind, .block = 512, .columns = columns, .header = header};
+    heed__pairs *k = heed__pairs_open(c, path, &a);
+    heed_pair pair;
+    if (!k) return false;
+    out->pairs = k->info.pairs;
+    out->classes = k->info.classes;
+    out->conll = k->info.conll > 0;
+    for (int i = 0; i < out->classes; i++)
+        if (strlen(k->info.labels[i]) > out->longest) out->longest = strlen(k->info.labels[i]);
+    for (size_t i = 0; i < out->pairs; i++)
+        out->several +=
+            heed__pairs_get(k, false, i, &pair) && memchr(pair.source, ' ', pair.source_n);
+    bool ok = true;
+    for (int side = 0; texts && side < 2; side++)
+        ok = ok && heed__pairs_text(k, side, &texts[side]);
+    heed__pairs_close(k);
+    return ok;
 }

@@ -5,8 +5,7 @@
 #include "data/table.h"
 #include "tokenizer/tokenizer.h"
 
-#include <heed/image.h>
-#include <heed/pairs.h>
+#include "data/sets.h"
 
 enum { HEED__MOST_BLOCK = 1 << 19, HEED__NO_LABEL = -100 };
 
@@ -25,10 +24,10 @@ typedef struct {
     size_t count, capacity;
 } heed__ids;
 
-struct heed_pairs {
+struct heed__pairs {
     heed__owned owned;
     heed_ctx *c;
-    heed_pairs_args a;
+    heed__pairs_args a;
     char *path[2];   /* of the file, and of val_path */
     char *file[2];   /* their texts, which pairs point into */
     char *columns;   /* the same as info's */
@@ -43,7 +42,7 @@ struct heed_pairs {
     bool encoded, has_val; /* has_val: evaluation reads pairs that training does not */
     const heed_tokenizer *source, *target; /* NULL: that side is no text */
     heed__ids stream[HEED__SIDES];         /* for tags, labels are parallel to the tokens */
-    heed_pairs_info info;
+    heed__pairs_info info;
     size_t *counts;     /* (classes): labels of the training part; NULL before they are encoded */
     heed_real *weights; /* (classes): of balanced training batches; NULL: not balanced */
     /* The latest batch's: src and src_pad in one allocation, and the others in another. */
@@ -58,7 +57,7 @@ struct heed_pairs {
 
 /* The line being read. */
 typedef struct {
-    heed_pairs *k;
+    heed__pairs *k;
     const char *path;
     size_t number;
     char *s; /* without the line end; a reader may overwrite it */
@@ -75,7 +74,7 @@ bool heed__pairs_json(heed__line *l);
 bool heed__pairs_conll(heed__line *l, char *text, size_t n, bool *is);
 bool heed__pairs_add(heed__line *l, const heed__cut text[HEED__SIDES]);
 /* Whether the target is a text, which a decoder reads. */
-static inline bool heed__pairs_decoded(const heed_pairs *k) {
+static inline bool heed__pairs_decoded(const heed__pairs *k) {
     return k->a.kind == HEED_TARGET_TEXT || k->a.kind == HEED_TARGET_CAPTIONS;
 }
 /* "source TAB target": the form of a line of that kind. */
@@ -83,25 +82,25 @@ const char *heed__pairs_form(heed_target_kind kind);
 bool heed__pairs_wrong(const heed__line *l, const char *expected, const char *found);
 
 /* Numbers the labels: a run's before any line is read; else the data's, sorted, afterwards. */
-bool heed__pairs_labels(heed_pairs *k);
+bool heed__pairs_labels(heed__pairs *k);
 bool heed__pairs_add_labels(const heed__line *l, heed__cut target);
-bool heed__pairs_sort_labels(heed_pairs *k);
+bool heed__pairs_sort_labels(heed__pairs *k);
 /* Divides the pairs into training and validation. */
-bool heed__pairs_split(heed_pairs *k, const char *path);
+bool heed__pairs_split(heed__pairs *k, const char *path);
 /* Fails because the training part is empty. */
-bool heed__pairs_nothing_to_train(const heed_pairs *k);
+bool heed__pairs_nothing_to_train(const heed__pairs *k);
 
 /* Trains a tokenizer of this kind, with the settings vocab (or source-vocab) and lower, on a side
- * of the pairs: as in heed_pairs_text. */
-heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed_pairs *k,
+ * of the pairs: as in heed__pairs_text. */
+heed_tokenizer *heed__pairs_train_tokenizer(heed_ctx *c, const heed_config *f, const heed__pairs *k,
                                             int side, const char *kind);
 
 /* Replaces a tokenizer by one that also has a side's characters (heed_tokenizer_extend). */
-bool heed__pairs_extend_tokenizer(const heed_config *f, const heed_pairs *k, int side,
+bool heed__pairs_extend_tokenizer(const heed_config *f, const heed__pairs *k, int side,
                                   heed_tokenizer **t);
 
 /* Fills the target's side of a batch (ids, pad, labels, len, items, label_bytes) with the targets
  * of the pairs of these numbers, one for each of its rows. */
-bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out);
+bool heed__pairs_put_targets(heed__pairs *k, const int32_t *pairs, heed_batch *out);
 
 #endif

@@ -36,19 +36,19 @@ static void sort(uint64_t *key, size_t n) {
     }
 }
 
-static size_t pair_of(const heed_pairs *k, uint64_t draw) {
+static size_t pair_of(const heed__pairs *k, uint64_t draw) {
     uint64_t n = k->info.pairs;
     heed_random order = heed_random_at(heed_seed(k->c), "pairs.order", draw / n, 0);
     return k->train[heed_random_permute(&order, draw % n, n)];
 }
 
-static size_t batches_in_window(const heed_pairs *k, int rows) {
+static size_t batches_in_window(const heed__pairs *k, int rows) {
     size_t batches = k->info.pairs / (size_t)rows;
     return batches < 1 ? 1 : batches > WINDOW ? WINDOW : batches;
 }
 
 /* Sorts the window's draws by source length, target length and place in the window. */
-static bool sort_window(heed_pairs *k, uint64_t window, int rows) {
+static bool sort_window(heed__pairs *k, uint64_t window, int rows) {
     if (k->window_rows == rows && k->window == window) return true;
     size_t n = batches_in_window(k, rows) * (size_t)rows;
     if (!heed__grow(k->c, &k->keys, &k->keys_capacity, n, sizeof *k->keys) ||
@@ -77,7 +77,7 @@ static heed_batch_at step_of(heed_batch_at at, uint64_t *first) {
 }
 
 /* A row of a training batch, whose window is sorted. */
-static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t row) {
+static const heed__pair *train_row(const heed__pairs *k, heed_batch_at at, size_t row) {
     uint64_t first;
     heed_batch_at step = step_of(at, &first);
     uint64_t batches = batches_in_window(k, step.rows);
@@ -87,20 +87,20 @@ static const heed__pair *train_row(const heed_pairs *k, heed_batch_at at, size_t
     return &k->pairs[k->drawn[key & ((1u << PLACE_BITS) - 1)]];
 }
 
-static const heed__pair *row_of(const heed_pairs *k, heed_batch_at at, size_t row) {
+static const heed__pair *row_of(const heed__pairs *k, heed_batch_at at, size_t row) {
     if (!at.val) return train_row(k, at, row);
     return &k->pairs[k->val[heed__eval_row(k->c, at, row, k->info.val_pairs)]];
 }
 
 /* ---- memory ---- */
 
-static size_t most_of(const heed_pairs *k, int side) {
+static size_t most_of(const heed__pairs *k, int side) {
     int longest = side == HEED__SOURCE || k->a.kind == HEED_TARGET_TAGS ? k->info.longest
                                                                         : k->info.target_longest;
     return (size_t)(longest < 1 ? 1 : longest < k->a.block ? longest : k->a.block);
 }
 
-static bool reserve(heed_pairs *k, size_t rows) {
+static bool reserve(heed__pairs *k, size_t rows) {
     size_t n = rows * most_of(k, HEED__SOURCE), m = rows * most_of(k, HEED__TARGET);
     if (!heed__grow(k->c, &k->src, &k->src_capacity, 2 * n, sizeof *k->src) ||
         !heed__grow(k->c, &k->ids, &k->ids_capacity, 3 * m, sizeof *k->ids))
@@ -111,12 +111,12 @@ static bool reserve(heed_pairs *k, size_t rows) {
     return true;
 }
 
-static bool begin(heed_pairs *k, heed_batch_at at, heed_batch *out) {
+static bool begin(heed__pairs *k, heed_batch_at at, heed_batch *out) {
     if (!k->encoded)
         return heed_fail(k->c, HEED_USAGE,
-                         "pairs are not encoded: expected heed_pairs_encode before");
+                         "pairs are not encoded: expected heed__pairs_encode before");
     if (k->a.kind == HEED_TARGET_CAPTIONS)
-        return heed_fail(k->c, HEED_USAGE, "pairs are captions: expected heed_caption_batch");
+        return heed_fail(k->c, HEED_USAGE, "pairs are captions: expected heed__caption_batch");
     size_t longest = most_of(k, HEED__SOURCE);
     if (most_of(k, HEED__TARGET) > longest) longest = most_of(k, HEED__TARGET);
     int most = INT32_MAX / (int)longest < MOST_ROWS ? INT32_MAX / (int)longest : MOST_ROWS;
@@ -139,7 +139,7 @@ static void put_row(const int32_t *from, int n, int32_t end, int32_t *to, int32_
     for (int i = 0; mask && i < len; i++) mask[i] = i < n;
 }
 
-static void put_labels(heed_pairs *k, const heed__pair *p, size_t row, int len, heed_batch *out) {
+static void put_labels(heed__pairs *k, const heed__pair *p, size_t row, int len, heed_batch *out) {
     const int32_t *target = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     int n = p->count[HEED__TARGET];
     put_row(target, n, HEED__NO_LABEL, k->batch_labels + row * (size_t)len, NULL, len);
@@ -147,7 +147,7 @@ static void put_labels(heed_pairs *k, const heed__pair *p, size_t row, int len, 
 }
 
 /* The decoder reads [CLS] and the target, and should predict the target and [SEP]. */
-static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batch *out) {
+static void put_target(heed__pairs *k, const heed__pair *p, size_t row, heed_batch *out) {
     size_t at = row * (size_t)out->len;
     const int32_t *from = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     int n = p->count[HEED__TARGET];
@@ -158,7 +158,7 @@ static void put_target(heed_pairs *k, const heed__pair *p, size_t row, heed_batc
     out->label_bytes += p->bytes;
 }
 
-static void put_pair(heed_pairs *k, const heed__pair *p, size_t row, int labels, heed_batch *out) {
+static void put_pair(heed__pairs *k, const heed__pair *p, size_t row, int labels, heed_batch *out) {
     const int32_t *source = k->stream[HEED__SOURCE].ids + p->at[HEED__SOURCE];
     size_t at = row * (size_t)out->src_len;
     put_row(source, p->count[HEED__SOURCE], k->source->special.pad, k->src + at, k->src_pad + at,
@@ -169,7 +169,7 @@ static void put_pair(heed_pairs *k, const heed__pair *p, size_t row, int labels,
         put_labels(k, p, row, labels, out);
 }
 
-bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
+bool heed__pair_batch(heed__pairs *k, heed_batch_at at, heed_batch *out) {
     if (out) *out = (heed_batch){0};
     if (!k || !out || heed__stopped(k->c) || !begin(k, at, out)) return false;
     int labels = 0;
@@ -192,7 +192,7 @@ bool heed_pair_batch(heed_pairs *k, heed_batch_at at, heed_batch *out) {
     return true;
 }
 
-bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *out) {
+bool heed__pairs_put_targets(heed__pairs *k, const int32_t *pairs, heed_batch *out) {
     out->len = 0;
     for (int row = 0; row < out->rows; row++) {
         int count = k->pairs[pairs[row]].count[HEED__TARGET];
@@ -210,10 +210,10 @@ bool heed__pairs_put_targets(heed_pairs *k, const int32_t *pairs, heed_batch *ou
 
 /* ---- counts ---- */
 
-uint64_t heed_pairs_eval_batches(const heed_pairs *k, int rows) {
+uint64_t heed__pairs_eval_batches(const heed__pairs *k, int rows) {
     return k ? heed__batches(k->info.val_pairs, rows) : 0;
 }
 
-uint64_t heed_pairs_epoch_batches(const heed_pairs *k, int rows) {
+uint64_t heed__pairs_epoch_batches(const heed__pairs *k, int rows) {
     return k ? heed__epoch(k->info.pairs, rows) : 0;
 }

@@ -8,14 +8,14 @@
 /* Receives the tokens of one side of a pair: keeps the first `most`, counts all. */
 typedef struct {
     heed__sink sink;
-    heed_pairs *k;
+    heed__pairs *k;
     heed__ids *out;
     int32_t unknown_id;
     size_t most, count, unknown;
     size_t end; /* end of the last kept token in the text */
 } filler;
 
-static bool push(heed_pairs *k, heed__ids *out, int32_t id) {
+static bool push(heed__pairs *k, heed__ids *out, int32_t id) {
     if (!heed__grow(k->c, &out->ids, &out->capacity, out->count + 1, sizeof *out->ids))
         return false;
     out->ids[out->count++] = id;
@@ -33,7 +33,7 @@ static bool put(heed__sink *sink, int32_t id, size_t begin, size_t end) {
 
 enum { ANY_LENGTH = 1 << 30 };
 
-static filler filler_of(heed_pairs *k, int side, const heed_tokenizer *t) {
+static filler filler_of(heed__pairs *k, int side, const heed_tokenizer *t) {
     return (filler){.sink = {put},
                     .k = k,
                     .out = &k->stream[side],
@@ -51,7 +51,7 @@ static bool finish(filler *f, heed__pair *p, int side, int32_t sep) {
     return true;
 }
 
-static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_tokenizer *t,
+static bool encode_text(heed__pairs *k, heed__pair *p, int side, const heed_tokenizer *t,
                         filler *f) {
     *f = filler_of(k, side, t);
     p->at[side] = f->out->count;
@@ -60,7 +60,7 @@ static bool encode_text(heed_pairs *k, heed__pair *p, int side, const heed_token
            finish(f, p, side, t->special.sep);
 }
 
-static bool fill_labels(heed_pairs *k, const heed__pair *p, int32_t label) {
+static bool fill_labels(heed__pairs *k, const heed__pair *p, int32_t label) {
     heed__ids *labels = &k->stream[HEED__TARGET];
     size_t tokens = k->stream[HEED__SOURCE].count - p->at[HEED__SOURCE];
     for (; labels->count - p->at[HEED__TARGET] < tokens; label = HEED__NO_LABEL)
@@ -68,7 +68,7 @@ static bool fill_labels(heed_pairs *k, const heed__pair *p, int32_t label) {
     return true;
 }
 
-static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
+static bool encode_tags(heed__pairs *k, heed__pair *p, filler *f) {
     heed__cut words = p->text[HEED__SOURCE], labels = p->text[HEED__TARGET], word, label;
     *f = filler_of(k, HEED__SOURCE, k->source);
     for (int side = 0; side < HEED__SIDES; side++) p->at[side] = k->stream[side].count;
@@ -87,11 +87,11 @@ static bool encode_tags(heed_pairs *k, heed__pair *p, filler *f) {
     return fill_labels(k, p, HEED__NO_LABEL);
 }
 
-static bool encode_source(heed_pairs *k, heed__pair *p, filler *f) {
+static bool encode_source(heed__pairs *k, heed__pair *p, filler *f) {
     return k->a.kind == HEED_TARGET_CAPTIONS || encode_text(k, p, HEED__SOURCE, k->source, f);
 }
 
-static bool encode_target(heed_pairs *k, heed__pair *p, filler *f) {
+static bool encode_target(heed__pairs *k, heed__pair *p, filler *f) {
     heed__cut label = p->text[HEED__TARGET];
     if (heed__pairs_decoded(k)) {
         bool ok = encode_text(k, p, HEED__TARGET, k->target, f);
@@ -108,13 +108,13 @@ static bool finds_special(const heed_tokenizer *t, const heed__pair *p, int side
     return t && heed__finds_special(t, p->text[side].s, p->text[side].n);
 }
 
-static bool is_evaluated(const heed_pairs *k, const heed__pair *p) {
+static bool is_evaluated(const heed__pairs *k, const heed__pair *p) {
     return !p->trains || !k->has_val;
 }
 
 /* A truncated translation would be a wrong example. */
-static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
-    heed_pairs_info *i = &k->info;
+static void count_pair(heed__pairs *k, heed__pair *p, const filler f[HEED__SIDES]) {
+    heed__pairs_info *i = &k->info;
     bool longer = f[HEED__SOURCE].count > f[HEED__SOURCE].most ||
                   f[HEED__TARGET].count > f[HEED__TARGET].most;
     bool left = longer && p->trains && heed__pairs_decoded(k);
@@ -135,7 +135,7 @@ static void count_pair(heed_pairs *k, heed__pair *p, const filler f[HEED__SIDES]
 /* ---- labelled texts that are longer than the block ---- */
 
 /* Counts the words with a label, of tags, or else the tokens of the text from `at` to `end`. */
-static size_t count_units(const heed_pairs *k, const heed__pair *p, int at, int end) {
+static size_t count_units(const heed__pairs *k, const heed__pair *p, int at, int end) {
     const int32_t *label = k->stream[HEED__TARGET].ids + p->at[HEED__TARGET];
     size_t count = 0;
     if (k->a.kind != HEED_TARGET_TAGS) return (size_t)(end - at);
@@ -143,8 +143,8 @@ static size_t count_units(const heed_pairs *k, const heed__pair *p, int at, int 
     return count;
 }
 
-static void count_cut(heed_pairs *k, const heed__pair *p, int front, int dropped) {
-    heed_pairs_cut *counts[] = {&k->info.cut, is_evaluated(k, p) ? &k->info.val_cut : NULL};
+static void count_cut(heed__pairs *k, const heed__pair *p, int front, int dropped) {
+    heed__pairs_cut *counts[] = {&k->info.cut, is_evaluated(k, p) ? &k->info.val_cut : NULL};
     for (int i = 0; i < 2 && counts[i]; i++) {
         counts[i]->texts += dropped > 0;
         counts[i]->unread += count_units(k, p, front, front + dropped);
@@ -153,7 +153,7 @@ static void count_cut(heed_pairs *k, const heed__pair *p, int front, int dropped
 }
 
 /* Removes from each text what the block does not hold; the tokens of the next ones move up. */
-static void cut_texts(heed_pairs *k) {
+static void cut_texts(heed__pairs *k) {
     int sides = k->a.kind == HEED_TARGET_TAGS ? 2 : 1; /* tags are parallel to the tokens */
     size_t to = 0;
     for (size_t i = 0; i < k->count; i++) {
@@ -178,13 +178,13 @@ static void cut_texts(heed_pairs *k) {
 }
 
 /* The longest text in multiples of 8, from 64 to 512: attention takes time in the square of it. */
-static int chosen_block(const heed_pairs *k) {
+static int chosen_block(const heed__pairs *k) {
     enum { LEAST = 64, MOST = 512 };
     int longest = k->info.longest > MOST ? MOST : (k->info.longest + 7) / 8 * 8;
     return longest < LEAST ? LEAST : longest;
 }
 
-static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
+static bool tokenizer_fits(heed__pairs *k, const heed_tokenizer *t) {
     heed_specials s = t->special;
     return (s.pad >= 0 && s.cls >= 0 && s.sep >= 0) ||
            heed_fail(k->c, HEED_USAGE,
@@ -193,7 +193,7 @@ static bool tokenizer_fits(heed_pairs *k, const heed_tokenizer *t) {
                      heed_tokenizer_kind(t));
 }
 
-bool heed__pairs_nothing_to_train(const heed_pairs *k) {
+bool heed__pairs_nothing_to_train(const heed__pairs *k) {
     int most = k->info.longest > k->info.target_longest ? k->info.longest : k->info.target_longest;
     return heed_fail(k->c, HEED_DATA,
                      "no pair is left to train on: expected one of at most %d tokens on each side, "
@@ -202,7 +202,7 @@ bool heed__pairs_nothing_to_train(const heed_pairs *k) {
 }
 
 /* Removes pairs that are too long from the training part. */
-static bool remove_long(heed_pairs *k) {
+static bool remove_long(heed__pairs *k) {
     size_t kept = 0, before = k->info.pairs;
     for (size_t i = 0; i < before; i++)
         if (k->pairs[k->train[i]].trains) k->train[kept++] = k->train[i];
@@ -211,8 +211,8 @@ static bool remove_long(heed_pairs *k) {
 }
 
 /* Counts the labels of the training part, then those of the validation part that it lacks. */
-static bool count_labels(heed_pairs *k) {
-    heed_pairs_info *f = &k->info;
+static bool count_labels(heed__pairs *k) {
+    heed__pairs_info *f = &k->info;
     k->counts = heed__alloc_array(k->c, (size_t)f->classes, sizeof *k->counts);
     for (size_t i = 0; k->counts && i < f->pairs + f->val_pairs; i++) {
         bool trains = i < f->pairs;
@@ -227,7 +227,8 @@ static bool count_labels(heed_pairs *k) {
     return k->counts != NULL;
 }
 
-bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_tokenizer *target) {
+bool heed__pairs_encode(heed__pairs *k, const heed_tokenizer *source,
+                        const heed_tokenizer *target) {
     if (!k || (!source && !target) || heed__stopped(k->c)) return false;
     if (heed__pairs_decoded(k) != (target != NULL))
         return heed_fail(k->c, HEED_USAGE, "pairs of %s: expected %s tokenizer of the target",
@@ -260,7 +261,7 @@ bool heed_pairs_encode(heed_pairs *k, const heed_tokenizer *source, const heed_t
     return remove_long(k) && (!k->info.classes || count_labels(k));
 }
 
-size_t heed_pairs_altered(const heed_pairs *k, bool val, heed_text *out) {
+size_t heed__pairs_altered(const heed__pairs *k, bool val, heed_text *out) {
     size_t altered = 0, count = !k || !k->target ? 0 : val ? k->info.val_pairs : k->info.pairs;
     heed_tokens tokens = {.c = k ? k->c : NULL};
     heed_text text = {.c = tokens.c};
@@ -284,7 +285,7 @@ size_t heed_pairs_altered(const heed_pairs *k, bool val, heed_text *out) {
     return altered;
 }
 
-size_t heed_pairs_count(const heed_pairs *k, int label) {
+size_t heed__pairs_count(const heed__pairs *k, int label) {
     size_t sum = 0;
     if (!k || !k->counts || label >= k->info.classes) return 0;
     for (int i = 0; i < k->info.classes; i++)
@@ -292,13 +293,14 @@ size_t heed_pairs_count(const heed_pairs *k, int label) {
     return sum;
 }
 
-static size_t count_of(const void *k, int label) { return heed_pairs_count(k, label); }
+static size_t count_of(const void *k, int label) { return heed__pairs_count(k, label); }
 
-const heed_real *heed_pairs_balance(heed_pairs *k) {
+const heed_real *heed__pairs_balance(heed__pairs *k) {
     if (!k || heed__stopped(k->c)) return NULL;
     if (!k->counts) {
-        heed_fail(k->c, HEED_USAGE,
-                  "pairs cannot be balanced: expected labels that are encoded (heed_pairs_encode)");
+        heed_fail(
+            k->c, HEED_USAGE,
+            "pairs cannot be balanced: expected labels that are encoded (heed__pairs_encode)");
         return NULL;
     }
     if (!k->weights) k->weights = heed__balance(k->c, count_of, k, k->info.classes);

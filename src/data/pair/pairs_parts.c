@@ -9,7 +9,7 @@
 /* ---- labels ---- */
 
 static bool add_label(const heed__line *l, heed__cut label) {
-    heed_pairs *k = l->k;
+    heed__pairs *k = l->k;
     char found[HEED_QUOTE];
     if (!k->a.labels) return heed__names_add(&k->labels, label.s, label.n) >= 0;
     if (heed__names_look(&k->labels, label.s, label.n) >= 0) return true;
@@ -25,13 +25,13 @@ bool heed__pairs_add_labels(const heed__line *l, heed__cut target) {
     return true;
 }
 
-static bool list_labels(heed_pairs *k) {
+static bool list_labels(heed__pairs *k) {
     k->info.labels = k->label_texts = heed__names_list(&k->labels, false);
     k->info.classes = (int)k->labels.count;
     return k->label_texts != NULL;
 }
 
-bool heed__pairs_labels(heed_pairs *k) {
+bool heed__pairs_labels(heed__pairs *k) {
     if (!k->a.labels || heed__pairs_decoded(k)) return true;
     for (int i = 0; i < k->a.label_count; i++) {
         int32_t number = heed__names_add(&k->labels, k->a.labels[i], strlen(k->a.labels[i]));
@@ -43,7 +43,7 @@ bool heed__pairs_labels(heed_pairs *k) {
     return list_labels(k);
 }
 
-bool heed__pairs_sort_labels(heed_pairs *k) {
+bool heed__pairs_sort_labels(heed__pairs *k) {
     if (k->a.labels || heed__pairs_decoded(k)) return true;
     heed__names met = k->labels;
     const char **texts = heed__names_list(&met, true);
@@ -60,7 +60,7 @@ bool heed__pairs_sort_labels(heed_pairs *k) {
 /* ---- parts ---- */
 
 typedef struct {
-    heed_pairs *k;
+    heed__pairs *k;
     heed__names sources;
     int32_t *source; /* source number of each pair */
     size_t *pairs;   /* per source: its pairs in the first file */
@@ -68,7 +68,7 @@ typedef struct {
 } split;
 
 static bool number_sources(split *s) {
-    heed_pairs *k = s->k;
+    heed__pairs *k = s->k;
     s->sources.c = k->c;
     s->source = heed__alloc_array(k->c, k->count, sizeof *s->source);
     s->pairs = heed__alloc_array(k->c, k->count, sizeof *s->pairs);
@@ -88,7 +88,7 @@ static bool number_sources(split *s) {
 
 /* Chooses sources in a seeded order, skipping those with more pairs than are still wanted. */
 static bool choose(split *s, const char *path) {
-    heed_pairs *k = s->k;
+    heed__pairs *k = s->k;
     size_t n = k->own, sources = s->sources.count, taken = 0;
     if (sources < 2)
         return heed_fail(k->c, HEED_DATA,
@@ -109,12 +109,12 @@ static bool choose(split *s, const char *path) {
 }
 
 /* Whether pairs of the training part are kept for validation. */
-static bool has_cut(const heed_pairs *k) { return k->a.val_split > 0 && !k->info.val_rows; }
+static bool has_cut(const heed__pairs *k) { return k->a.val_split > 0 && !k->info.val_rows; }
 
 /* Without a validation part, evaluation reads all pairs. */
 static void fill_parts(split *s) {
-    heed_pairs *k = s->k;
-    heed_pairs_info *f = &k->info;
+    heed__pairs *k = s->k;
+    heed__pairs_info *f = &k->info;
     bool cut = has_cut(k), test = k->a.test && f->test_rows;
     heed_part evaluated = test ? HEED_TEST_PART : HEED_VAL_PART;
     k->has_val = cut || test || f->val_rows;
@@ -128,7 +128,7 @@ static void fill_parts(split *s) {
     }
 }
 
-bool heed__pairs_split(heed_pairs *k, const char *path) {
+bool heed__pairs_split(heed__pairs *k, const char *path) {
     split s = {.k = k};
     bool ok = number_sources(&s) && (!has_cut(k) || choose(&s, path));
     if (ok) fill_parts(&s);

@@ -125,7 +125,7 @@
     heed.open = (b, q) => b.keys.order.filter((k) => !heed.masked(b, q, k));
     heed.hatched = (b) => b.triangle || b.masked.size > 0;
     /* What says most without being asked: over a photograph the mean of the last layer, else the
-     * most concentrated head (heed_record_focus in heed/view.h). */
+     * most concentrated head (heed__record_focus in focus.c). */
     const photograph = (b) => b.keys.grid && heed.data.records[0].picture;
     heed.naturalLayer = (layers) =>
         layers.reduce((x, b) => (photograph(b) || b.focus.score < x.focus.score ? b : x));

@@ -3,13 +3,13 @@
 "use strict";
 heed.math = {
     sum: (list) => list.reduce((sum, x) => sum + x, 0),
-    /* How evenly n weights are spread: 2^H / n, from 1/n to 1 (heed_evenness in heed/view.h). */
+    /* How evenly n weights are spread: 2^H / n, from 1/n to 1 (heed__evenness in focus.c). */
     evenness(weights) {
         const some = [...weights].filter((w) => w > 0), sum = heed.math.sum(some);
         const bits = -heed.math.sum(some.map((w) => (w / sum) * Math.log2(w / sum)));
         return sum > 0 ? 2 ** bits / weights.length : 0;
     },
-    /* heed_nearly_uniform in heed/view.h. */
+    /* heed__nearly_uniform in focus.c. */
     isEven(weights) {
         const mean = heed.math.sum(weights.map((w) => Math.max(0, w))) / weights.length;
         return heed.math.evenness(weights) >= 0.9 && Math.max(...weights) < 2 * mean;
