@@ -334,13 +334,28 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
+    out->dims = 4;
+    memcpy(out->shape, (int[]){1, v->size, v->size, v->channels}, sizeof out->shape);
     heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
     out->cropped = v->resize_to >= 0 && p->width != p->height;
     return !r->show || show_square(r->c, p, v->resize_to < 0, &out->shown);
 }
 
+void heed__example_prune(heed_example *e) {
+    while (e->owned_count) heed__free(e->owned[--e->owned_count]);
+    heed__free(e->owned);
+    e->owned = NULL;
+    e->owned_capacity = 0;
+    e->title = NULL;
+    e->read = NULL;
+    e->questions = NULL;
+    e->axis_count = e->question_count = 0;
+    memset(e->axes, 0, sizeof e->axes);
+}
+
 void heed_example_free(heed_example *e) {
     if (!e) return;
+    heed__example_prune(e);
     free_sequence(&e->text);
     free_sequence(&e->target);
     heed__free(e->words);
@@ -352,19 +367,19 @@ void heed_example_free(heed_example *e) {
 /* ---- what is predicted of an input ---- */
 
 int heed__ask_class(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     (void)r, (void)e, (void)positions;
-    *out = (heed_question){.query = -1, .says = "the class"};
+    *out = (heed_example_question){.query = -1, .says = "the class"};
     return 1;
 }
 
 int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1, count = 0;
     (void)positions;
     for (int i = 0; i < (int)e->text.tokens.count; i++)
         if (e->text.tokens.ids[i] == mask) {
-            out[count] = (heed_question){.query = i, .row = count, .says = "[MASK]"};
+            out[count] = (heed_example_question){.query = i, .row = count, .says = "[MASK]"};
             count++;
         }
     return count;
@@ -372,34 +387,36 @@ int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
 
 /* At every token, asks for the one `ahead` positions after it. Tokens count from 1, as on the
  * screen. */
-static int ask_tokens(int axis, int positions, int ahead, heed_question *out) {
+static int ask_tokens(int axis, int positions, int ahead, heed_example_question *out) {
     for (int i = 0; i < positions; i++) {
-        out[i] = (heed_question){.axis = axis, .query = i, .row = i};
+        out[i] = (heed_example_question){.axis = axis, .query = i, .row = i};
         snprintf(out[i].says, sizeof out[i].says, "token %d", i + 1 + ahead);
     }
     return positions;
 }
 
-int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out) {
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions,
+                   heed_example_question *out) {
     (void)e;
     return ask_tokens(0, positions, r->kind->ahead, out);
 }
 
 int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
-                     heed_question *out) {
+                     heed_example_question *out) {
     (void)r, (void)e;
     return ask_tokens(1, positions, 0, out);
 }
 
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     size_t words = e->words ? e->word_count : (size_t)positions;
     int count = 0;
     (void)r;
     for (size_t i = 0; i < words; i++) {
         size_t at = e->words ? e->words[i] : i;
         if (at != HEED_NO_TOKEN)
-            out[count++] = (heed_question){.query = (int)at, .row = (int)at, .says = "the label"};
+            out[count++] =
+                (heed_example_question){.query = (int)at, .row = (int)at, .says = "the label"};
     }
     return count;
 }

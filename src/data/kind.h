@@ -18,12 +18,19 @@ bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
 /* Members `ask` of kinds (example.c): the class of the input, each [MASK], the token after each,
  * each token of the target, the label of each word. */
-int heed__ask_class(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
-int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
-int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+int heed__ask_class(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions,
+                   heed_example_question *out);
 int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
-                     heed_question *out);
-int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+                     heed_example_question *out);
+int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+
+/* Frees what a run has added to an example: its title and what follows it. */
+void heed__example_prune(heed_example *e);
 
 /* Adds what is to be said of the classes: in brief their names and weights, and a note if they are
  * uneven. */
