@@ -2,8 +2,8 @@
 #ifndef HEED_TEST_ASKED_H
 #define HEED_TEST_ASKED_H
 
-#include "kinds/inputs.h"
 #include "lab.h"
+#include <heed/inspect.h>
 #include <heed/models.h>
 #include <heed/record.h>
 

@@ -8,7 +8,7 @@
 /* The subject points to the run, which must not move any more. */
 static void ask_llama(asked *a, const char *settings) {
     *a = ask(&heed_model_gpt, settings);
-    CHECK(example_of_text(&a->run, "the red cat saw one", 19, NULL, &a->e));
+    CHECK(heed_run_text(&a->run, "the red cat saw one", 19, NULL, &a->e));
 }
 
 /* The parameters of `from` in a model whose heads share nothing: rows of keys and values repeat. */

@@ -5,7 +5,7 @@ static const char text[] = "red cat saw [MASK] dog";
 
 /* The subject points to the run, which must not move any more. */
 static heed_record *look(asked *a) {
-    CHECK(example_of_text(&a->run, text, sizeof text - 1, NULL, &a->e));
+    CHECK(heed_run_text(&a->run, text, sizeof text - 1, NULL, &a->e));
     heed_record *r = heed_capture(&a->run, &a->e, &(heed_capture_args){.lean = true});
     if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_ctx_error(a->run.c));
     return r;
@@ -165,7 +165,7 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
 
 /* Two vocabularies, so that nothing of the target hangs on the source's embeddings. */
 static heed_record *look_at_pair(asked *a, bool by_head) {
-    CHECK(example_of_text(&a->run, "red cat saw", 11, "blue dog", &a->e));
+    CHECK(heed_run_text(&a->run, "red cat saw", 11, "blue dog", &a->e));
     heed_record *r = heed_capture(&a->run, &a->e, &(heed_capture_args){.lean = true});
     heed_gradient_args w = {.question = -1, .by_head = by_head};
     CHECK(r && heed_gradient_add(&a->run, &a->e, &w, r));
@@ -241,7 +241,7 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
 
 TEST(matters_without_a_question_says_so) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(example_of_text(&a.run, "red cat", 7, NULL, &a.e));
+    CHECK(heed_run_text(&a.run, "red cat", 7, NULL, &a.e));
     heed_record *r = heed_capture(&a.run, &a.e, &(heed_capture_args){.lean = true});
     CHECK(!heed_occlusion_add(&a.run, &a.e, NULL, r));
     CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
@@ -254,7 +254,7 @@ TEST(matters_without_a_question_says_so) {
 /* A head that is off gives zeros to W_h, and is back with every bit of its own. */
 TEST(matters_heads_go_off_and_come_back) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(example_of_text(&a.run, text, sizeof text - 1, NULL, &a.e));
+    CHECK(heed_run_text(&a.run, text, sizeof text - 1, NULL, &a.e));
     int count;
     heed_record_block *list = heed_attention_layers(&a.run, &count);
     heed_tensor *w = heed_params_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
@@ -303,7 +303,7 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         heed_head_backup off;
         snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
         asked a = ask(&heed_model_rnn, settings);
-        CHECK(example_of_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
+        CHECK(heed_run_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
         heed_record_block *list = heed_attention_layers(&a.run, &count);
         size_t n = weights_now(&a, before);
         CHECK(heed_head_off(&a.run, list, 0, &off));
@@ -331,7 +331,7 @@ static double aligned(const heed_record_block *b, int query, int key) {
 /* What the page needs to show an additive score term by term, also of a record that was written. */
 TEST(matters_an_additive_record_has_what_its_scores_are_made_of) {
     asked a = ask(&heed_model_rnn, "width=8 block=10 layers=1 attention=additive");
-    CHECK(example_of_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
+    CHECK(heed_run_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
     heed_record *r = heed_capture(&a.run, &a.e, &(heed_capture_args){.lean = false}), *back = NULL;
     char path[160];
     snprintf(path, sizeof path, "%s/additive.npz", test_folder());

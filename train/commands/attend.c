@@ -669,39 +669,19 @@ static bool take(work *w, const heed_example *e) {
     return ok;
 }
 
-static bool take_text(program *p, void *user, const char *text, size_t n) {
-    (void)p;
+/* Of a text, or of a picture, by each run. */
+static bool take_one(program *p, void *user, const given_input *in) {
     work *w = user;
-    bool ok = true;
-    const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    number_name(w->names.name, w->taken / w->run_count);
+    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
+    bool ok = !in->picture || name_outputs(p, &w->names, in->name);
+    if (!in->picture) number_name(w->names.name, w->taken / w->run_count);
     for (int i = 0; ok && i < w->run_count; i++) {
         heed_example e = {0};
         w->run = w->runs[i];
-        ok = example_of_text(w->run, text, n, target, &e) && take(w, &e);
+        ok = example_of_given(w->run, in, target, &e) && take(w, &e);
         heed_example_free(&e);
     }
     return ok;
-}
-
-static bool take_picture_input(program *p, void *user, const char *name, heed_picture *picture) {
-    work *w = user;
-    heed_example e = {0};
-    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
-    bool ok = name_outputs(p, &w->names, name) &&
-              heed_run_picture(w->run, picture, name, target, &e) && take(w, &e);
-    heed_example_free(&e);
-    return ok;
-}
-
-static void take_pictures(work *w) {
-    program *p = w->p;
-    if (p->argc == 1)
-        heed_fail(p->c, HEED_USAGE,
-                  "missing picture: the run reads pictures; hint: `attend %s FILE.png`",
-                  p->argv[0]);
-    else
-        each_picture(p, w->run, w, take_picture_input);
 }
 
 /* ---- heed attend ---- */
@@ -772,11 +752,13 @@ static void attend(program *p) {
             heed_fail(p->c, HEED_USAGE,
                       "--words and --%s, which is of tokens: expected one of them", hiding[i]);
     bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
-    if (ok && sees_pictures(w.run->model))
-        take_pictures(&w);
+    if (ok && sees_pictures(w.run->model) && p->argc == 1)
+        heed_fail(p->c, HEED_USAGE,
+                  "missing picture: the run reads pictures; hint: `attend %s FILE.png`",
+                  p->argv[0]);
     else if (ok) {
         note_second(p, w.run->model);
-        each_input(p, &w, take_text, 0);
+        each_given(p, w.run, &w, take_one, 0);
     }
     if (ok) show_all(&w);
     free(w.list);

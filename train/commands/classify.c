@@ -127,7 +127,7 @@ static bool classify(program *p, void *user, const given_input *in) {
     heed_example e = {0};
     int top = flag_int(p, "top") < k->classes ? flag_int(p, "top") : k->classes;
     bool words = names_words(k->run->model);
-    bool ok = example_of(k->run, in, NULL, &e);
+    bool ok = example_of_given(k->run, in, NULL, &e);
     heed_tape_begin(k->run->tape, HEED_EVAL, 0);
     const heed_tensor *y = ok ? heed_run_logits(k->run, &e, k->run->tape) : NULL;
     ok = y != NULL;

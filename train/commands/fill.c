@@ -154,7 +154,8 @@ static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = flag_on(p, "json") ? json_array() : NULL;
     heed_run *run = user;
     heed_example e = {0};
-    bool ok = check_mask(p, run, text) && example_of_text(run, text, n, NULL, &e);
+    bool ok =
+        check_mask(p, run, text) && example_of_given(run, &(given_input){text, n, NULL}, NULL, &e);
     if (ok && e.question_count == 0) ok = refuse_without_mask(p, run, e.title);
     heed_record *r = ok ? capture_layer(run, &e, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;

@@ -8,7 +8,7 @@ static const heed_option options[] = {
 static bool predict_one(program *p, void *user, const given_input *in) {
     heed_run *r = user;
     heed_example e = {0};
-    bool ok = example_of(r, in, NULL, &e);
+    bool ok = example_of_given(r, in, NULL, &e);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
     const heed_tensor *y = ok ? heed_run_logits(r, &e, r->tape) : NULL;
     json_t *list = json_array();

@@ -176,24 +176,20 @@ bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
                      text, m->name);
 }
 
-bool example_of_text(const heed_run *r, const char *text, size_t n, const char *target,
-                     heed_example *out) {
-    if (!is_text_for(r->c, r->model, text)) return false;
+bool example_of_given(const heed_run *r, const given_input *in, const char *target,
+                      heed_example *out) {
+    if (in->picture) return heed_run_picture(r, in->picture, in->name, target, out);
+    if (!is_text_for(r->c, r->model, in->name)) return false;
     if (has_tokenizer(r->model) || sees_pictures(r->model))
-        return heed_run_text(r, text, n, target, out);
+        return heed_run_text(r, in->name, in->n, target, out);
     int rows, width = 0;
-    heed_real *x = malloc((n + 1) * sizeof *x);
-    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
-    bool ok = read_numbers(r->c, text, x, &rows, &width);
+    heed_real *x = malloc((in->n + 1) * sizeof *x);
+    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", in->n);
+    bool ok = read_numbers(r->c, in->name, x, &rows, &width);
     int shape[] = {1, rows > 1 ? rows : width, width}; /* of one row, each number is a position */
-    ok = ok && heed_run_numbers(r, x, rows > 1 ? 3 : 2, shape, text, out);
+    ok = ok && heed_run_numbers(r, x, rows > 1 ? 3 : 2, shape, in->name, out);
     free(x);
     return ok;
-}
-
-bool example_of(const heed_run *r, const given_input *in, const char *target, heed_example *out) {
-    return in->picture ? heed_run_picture(r, in->picture, in->name, target, out)
-                       : example_of_text(r, in->name, in->n, target, out);
 }
 
 bool inspect_advance(void *user, uint64_t done, uint64_t all) {

@@ -26,14 +26,15 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
 bool example_of_argument(const heed_run *r, const char *text, const char *target, bool quiet,
                          heed_example *out) {
     heed_picture p = {0};
-    size_t n = strlen(text);
-    if (!sees_pictures(r->model))
-        return heed_check_text(r->c, text, n) && example_of_text(r, text, n, target, out);
-    bool ok = read_picture(r->c, text, &p), converted = ok && has_other_channels(r, &p);
-    ok = ok && (!target || heed_check_text(r->c, target, strlen(target))) &&
-         heed_run_picture(r, &p, text, target, out);
+    bool picture = sees_pictures(r->model);
+    given_input in = {text, strlen(text), picture ? &p : NULL};
+    bool ok = picture ? read_picture(r->c, text, &p) &&
+                            (!target || heed_check_text(r->c, target, strlen(target)))
+                      : heed_check_text(r->c, text, in.n);
+    bool converted = ok && picture && has_other_channels(r, &p);
+    ok = ok && example_of_given(r, &in, target, out);
     heed_picture_free(&p);
-    if (ok && !quiet) note_converted(r, converted, 1);
+    if (ok && picture && !quiet) note_converted(r, converted, 1);
     return ok;
 }
 

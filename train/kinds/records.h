@@ -42,7 +42,7 @@ void each_picture(program *p, const heed_run *r, void *user, take_picture one);
 /* Says how many of `all` pictures are converted to the channels of the run. */
 void note_converted(const heed_run *r, size_t converted, size_t all);
 bool has_other_channels(const heed_run *r, const heed_picture *p);
-/* Reads an argument: a picture's file if the model reads pictures, else as example_of_text. quiet:
+/* Reads an argument: a picture's file if the model reads pictures, else a text. quiet:
  * a picture of other channels is converted without a note. */
 bool example_of_argument(const heed_run *r, const char *text, const char *target, bool quiet,
                          heed_example *out);
