@@ -248,7 +248,7 @@ struct heed_example {
     heed_record_axis axes[HEED_EXAMPLE_AXES];
     int axis_count, question_count;
     heed_example_question *questions; /* of masked tokens, one for each [MASK] */
-    void **owned;                     /* the memory of `title` and what follows it */
+    void **owned;                     /* the memory of labels, title, axes and questions */
     size_t owned_count, owned_capacity;
 };
 

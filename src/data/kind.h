@@ -29,8 +29,10 @@ int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
                     heed_example_question *out);
 
-/* Frees what a run has added to an example: its title and what follows it. */
-void heed__example_prune(heed_example *e);
+/* Room for `count` elements and one more, zeros, which is freed with the example. */
+void *heed__example_room(heed_ctx *c, heed_example *e, size_t count, size_t each);
+/* The same of p, memory of heed__alloc or NULL; returns p, or NULL after an error. */
+void *heed__example_own(heed_ctx *c, heed_example *e, void *p);
 
 /* Adds what is to be said of the classes: in brief their names and weights, and a note if they are
  * uneven. */

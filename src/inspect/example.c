@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- memory that is freed with the example ---- */
-
-static void *own(heed_ctx *c, heed_example *e, void *p) {
-    if (p && heed__grow(c, &e->owned, &e->owned_capacity, e->owned_count + 1, sizeof *e->owned))
-        return e->owned[e->owned_count++] = p;
-    heed__free(p);
-    return NULL;
-}
-
-static void *room(heed_ctx *c, heed_example *e, int count, size_t each) {
-    return own(c, e, heed__alloc_array(c, (size_t)count + 1, each));
-}
-
 /* ---- words ---- */
 
 /* Appends the text of token i, as it is decoded after those before it: with a space if it begins a
@@ -79,7 +66,7 @@ static const char *const *words_of(const heed_run *r, heed_example *e, const hee
     size_t n = k->count, length = text ? strlen(text) : 0;
     size_t *at = heed__alloc_array(r->c, n + 1, sizeof *at);
     size_t *ends = heed__alloc_array(r->c, n + 1, sizeof *ends);
-    const char **words = room(r->c, e, (int)n, sizeof *words);
+    const char **words = heed__example_room(r->c, e, n, sizeof *words);
     heed_text decoded = {.c = r->c};
     bool covered = false, spaced = e->words && of == &e->text;
     for (size_t i = 0; i < n; i++) covered |= k->end[i] > k->begin[i];
@@ -100,7 +87,8 @@ static const char *const *words_of(const heed_run *r, heed_example *e, const hee
             if (ends[next] > end) end = ends[next];
             words[next] = "";
         }
-        words[i] = end > at[i] ? own(r->c, e, word_text(r->c, text, at[i], end)) : of->labels[i];
+        words[i] = end > at[i] ? heed__example_own(r->c, e, word_text(r->c, text, at[i], end))
+                               : of->labels[i];
     }
     heed_text_free(&decoded);
     heed__free(at);
@@ -124,10 +112,10 @@ static void add_sequence(const heed_run *r, heed_example *e, const char *name,
 static void add_target(const heed_run *r, heed_example *e) {
     add_sequence(r, e, "target", &e->target, NULL);
     heed_record_axis axis = e->axes[e->axis_count - 1];
-    const char **labels = room(r->c, e, axis.count, sizeof *labels);
-    const char **words = room(r->c, e, axis.count, sizeof *words);
-    unsigned char *special = room(r->c, e, axis.count, 1);
-    e->read = room(r->c, e, axis.count, sizeof *e->read);
+    const char **labels = heed__example_room(r->c, e, (size_t)axis.count, sizeof *labels);
+    const char **words = heed__example_room(r->c, e, (size_t)axis.count, sizeof *words);
+    unsigned char *special = heed__example_room(r->c, e, (size_t)axis.count, 1);
+    e->read = heed__example_room(r->c, e, (size_t)axis.count, sizeof *e->read);
     if (!axis.words || !labels || !words || !special || !e->read) return;
     labels[0] = words[0] = "[CLS]";
     special[0] = true;
@@ -148,9 +136,9 @@ static void add_target(const heed_run *r, heed_example *e) {
 /* Patches row by row after [CLS], named by row and column; or positions, by their number. */
 static void add_positions(heed_ctx *c, heed_example *e, const char *name, int count, heed_grid g) {
     enum { LABEL = 24 };
-    const char **labels = room(c, e, count, sizeof *labels);
-    unsigned char *special = room(c, e, count, 1);
-    char *text = room(c, e, count, LABEL);
+    const char **labels = heed__example_room(c, e, (size_t)count, sizeof *labels);
+    unsigned char *special = heed__example_room(c, e, (size_t)count, 1);
+    char *text = heed__example_room(c, e, (size_t)count, LABEL);
     if (!labels || !special || !text) return;
     for (int i = 0; i < count; i++, text += LABEL) {
         int patch = i - g.first;
@@ -204,7 +192,8 @@ static bool ask_all(const heed_run *r, heed_example *e) {
     const heed_data_kind *kind = heed_model_data(r->model);
     heed_reader how = heed_run_reader(r);
     int positions = e->axes[e->read != NULL].count;
-    heed_example_question *first = e->questions = room(r->c, e, positions, sizeof *first);
+    heed_example_question *first = e->questions =
+        heed__example_room(r->c, e, (size_t)positions, sizeof *first);
     if (!first || !kind->ask) return first != NULL;
     e->question_count = kind->ask(&how, e, positions, first);
     if (e->question_count && first->query < 0 && e->axes[0].first) first->query = 0;
@@ -239,7 +228,7 @@ static bool set_title(const heed_run *r, const char *text, heed_example *e) {
         else
             heed_text_put(&title, "(nothing)", 9);
     }
-    e->title = own(r->c, e, heed__copy_text(r->c, title.s ? title.s : ""));
+    e->title = heed__example_own(r->c, e, heed__copy_text(r->c, title.s ? title.s : ""));
     heed_text_free(&title);
     return e->title != NULL;
 }
@@ -257,7 +246,10 @@ bool heed_run_example(const heed_run *r, const char *title, heed_example *e) {
     bool fits = kind->images ? e->dims == 4
                 : numbers    ? !heed_option_find(kind->options, "tokenizer")
                              : e->text.labels != NULL;
-    heed__example_prune(e);
+    e->read = NULL;
+    e->questions = NULL;
+    e->axis_count = e->question_count = 0;
+    memset(e->axes, 0, sizeof e->axes);
     if (!fits || (kind->target && !e->target.labels))
         return heed_fail(r->c, HEED_USAGE, "the input does not fit the model: %s reads %s",
                          r->model->name, kind->reads);
