@@ -8,12 +8,12 @@
 
 /* The record of the text, with rollout and occlusion beside the attention. */
 static heed_record *record_of(heed_run *run, const char *text) {
-    heed_inspection input;
+    heed_example input = {0};
     heed_record *r = NULL;
-    if (heed_inspection_text(&input, run, text, strlen(text), NULL) &&
-        (r = heed_capture(&input, NULL)) && heed_rollout_add(&input, NULL, r))
-        heed_occlusion_add(&input, NULL, r);
-    heed_inspection_free(&input);
+    if (heed_run_text(run, text, strlen(text), NULL, &input) &&
+        (r = heed_capture(run, &input, NULL)) && heed_rollout_add(run, &input, NULL, r))
+        heed_occlusion_add(run, &input, NULL, r);
+    heed_example_free(&input);
     return r;
 }
 

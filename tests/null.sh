@@ -20,7 +20,7 @@ function object(type) {
     if (type ~ /(^| )heed_config \*/) return "run->config"
     if (type ~ /(^| )heed_tokenizer \*/) return "run->tokenizer"
     if (type ~ /(^| )heed_model \*[^c]/) return "run->model"
-    if (type ~ /(^| )heed_inspection \*/) return "&inspection"
+    if (type ~ /(^| )heed_example \*/) return "&example"
     if (type ~ /(^| )heed_record \*/) return "record"
     if (type ~ /(^| )heed_text \*/) return "&text"
     if (type ~ /(^| )heed_tensor \*[^*]*$/) return "tensor"
@@ -81,7 +81,7 @@ static heed_record *record;
 static heed_tensor *tensor, *list[16];
 static const int shape[4] = {2, 3, 1, 1};
 static _Alignas(64) char zeros[1 << 16]; /* any struct of zeros */
-static heed_inspection inspection;
+static heed_example example;
 static heed_text text;
 static int passed, failed;
 static void finish(const char *what, pid_t child) {
@@ -114,24 +114,24 @@ int main(int argc, char **argv) {
     heed_tape_begin(tape, HEED_TRAIN, 0);
     store = heed_params_new(ctx);
     tensor = heed_param_new(store, "w", "normal:1", 2, (int[]){2, 3});
-    heed_inspection_text(&inspection, run, "Paris is", 8, NULL);
-    record = heed_capture(&inspection, NULL);
+    heed_run_text(run, "Paris is", 8, NULL, &example);
+    record = heed_capture(run, &example, NULL);
     if (!record || !tensor) printf("FAILED objects: %s\n", heed_ctx_error(ctx));
     failed += !record || !tensor;
 C
 cat "$dir/calls" >>"$dir/null.c"
 cat >>"$dir/null.c" <<'C'
     /* Arguments that are incomplete or out of range. */
-    heed_inspection other;
+    heed_example other = {0};
     CALL(heed_run_open(ctx, argv[1], (const heed_model *[]){&(heed_model){.name = "gpt"}, NULL}, NULL));
     CALL(heed_record_subset(ctx, record, &(heed_record_cut){.layer_count = 2}));
     CALL(heed_record_add_guess(record, &(heed_record_guess){.count = 3}), heed_record_json(record, true, &text));
     CALL(heed_page_write(ctx, &(heed_page){.count = 1}, "x.html"), heed_page_size(&(heed_page){.count = 1}));
     CALL(heed_chart_text(&(heed_chart){.series_count = 1}, 40, 10, true, &text));
     CALL(heed_charts_save(ctx, &(heed_chart){.series_count = 1, .series = &(heed_series){"a", 3}}, 1, 400, 100, HEED_PNG, "x.png"));
-    CALL(heed_capture(&inspection, &(heed_capture_args){.top = -4}));
-    CALL(heed_capture(&inspection, &(heed_capture_args){.layer_count = 1}));
-    CALL(heed_inspection_tokens(&other, run, (int32_t[]){1}, -1));
+    CALL(heed_capture(run, &example, &(heed_capture_args){.top = -4}));
+    CALL(heed_capture(run, &example, &(heed_capture_args){.layer_count = 1}));
+    CALL(heed_run_tokens(run, (int32_t[]){1}, -1, &other));
     CALL(heed_model_data(NULL));
     CALL(heed_config_args(run->config, (int[]){1}, (char *[]){NULL}));
     CALL(heed_generate(run->model, NULL, tape, &(heed_generation){.count = 1}, NULL, NULL));

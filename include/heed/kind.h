@@ -4,6 +4,7 @@
 #define HEED_KIND_H
 
 #include <heed/image.h>
+#include <heed/record.h>
 #include <heed/tokenizer.h>
 
 HEED_EXPORT_BEGIN
@@ -121,7 +122,7 @@ typedef struct {
 typedef struct {
     int axis, query, row; /* query -1: about the entire input */
     char says[32];        /* what is predicted there: "token 5", "the class", "[MASK]" */
-} heed_question;
+} heed_example_question;
 
 /* ---- scores ---- */
 
@@ -223,7 +224,8 @@ typedef struct {
     bool (*target)(const heed_reader *r, const char *text, size_t n, heed_example *out);
     /* Lists what is predicted of an input with so many positions: at most one question more than
      * these, in out. Returns their number. NULL: the input itself is predicted, not chosen. */
-    int (*ask)(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+    int (*ask)(const heed_reader *r, const heed_example *e, int positions,
+               heed_example_question *out);
     /* How many inputs the training part has, or (val) the part that evaluation reads, and one of
      * them. NULL: they are only read in batches. */
     size_t (*inputs)(const heed_data *d, bool val);
@@ -314,19 +316,31 @@ typedef struct {
     unsigned char *special; /* 1: [CLS], [SEP], [PAD] or a newline */
 } heed_sequence;
 
-enum { HEED_NO_TOKEN = INT32_MAX };
+enum { HEED_NO_TOKEN = INT32_MAX, HEED_EXAMPLE_AXES = 3 };
 
-/* One input. Zero-initialise; free with heed_example_free. */
+/* One input. Zero-initialise; free with heed_example_free. A reader fills what stands before
+ * `title`; heed_run_text and the like (inspect.h) fill all, for the analyses. */
 struct heed_example {
     heed_sequence text;   /* a text, or the source of a pair */
-    heed_sequence target; /* for a pair: its tokens and, if it ended, [SEP] */
+    heed_sequence target; /* for a pair or a caption: its tokens and, if it ended, [SEP] */
     size_t *words;        /* with a label per word: the first token of each; HEED_NO_TOKEN: cut */
     size_t cut; /* tokens of a labelled text that are not read: it is longer than the block */
     size_t word_count, word_capacity;
     heed_image_transform transform; /* for a picture: */
-    heed_real *x;                   /* the model's input, (size,size,channels) */
+    heed_real *x;                   /* pixels (1,size,size,channels), or numbers (1,T) or (1,T,d) */
+    int dims, shape[HEED_DIMS];     /* of x */
     heed_picture shown; /* the square that the model sees, at most 224 pixels wide; with `show` */
     bool cropped;       /* `shown` is the centre of a picture that is not square */
+    char *title;        /* the input in one line; for a pair or a caption, "source -> target" */
+    int32_t *read;      /* what the decoder reads: [CLS] and the target without its last token */
+    /* "text", "picture" or "input"; for a pair, "source", "target" and "target input", of `read`;
+     * for a picture with a caption, "picture" and the latter two. A picture model without a grid of
+     * patches has the positions that it attends to as "input", or no axes if it does not attend. */
+    heed_record_axis axes[HEED_EXAMPLE_AXES];
+    int axis_count, question_count;
+    heed_example_question *questions; /* of masked tokens, one for each [MASK] */
+    void **owned;                     /* the memory of labels, title, axes and questions */
+    size_t owned_count, owned_capacity;
 };
 
 /* Reads a text, or the source of a pair, as the model does: between [CLS] and [SEP] if bracketed; a

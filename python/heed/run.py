@@ -266,28 +266,27 @@ class Run(Owner):
             lib.heed_picture_free(byref(p))
 
     @contextlib.contextmanager
-    def _inspection(self, x, target=None):
-        """A heed_inspection of an input of the model's kind."""
-        s, kind, target = _c.heed_inspection(), self.kind, None if target is None else text_bytes(target, "target")
+    def _example(self, x, target=None):
+        """A heed_example of an input of the model's kind."""
+        e, kind, target = _c.heed_example(), self.kind, None if target is None else text_bytes(target, "target")
         with contextlib.ExitStack() as stack:
             if kind.pictures:
                 p = stack.enter_context(self._picture(x))
                 name = path_bytes(x) if is_path(x) else b"picture"
-                ok = (lib.heed_inspection_picture(byref(s), self.pointer, byref(p), name) if not kind.target
-                      else lib.heed_inspection_caption(byref(s), self.pointer, byref(p), name, target))
+                ok = lib.heed_run_picture(self.pointer, byref(p), name, target, byref(e))
             elif isinstance(x, str):
                 data = text_bytes(x, "input")
-                ok = lib.heed_inspection_text(byref(s), self.pointer, data, len(data), target)
+                ok = lib.heed_run_text(self.pointer, data, len(data), target, byref(e))
             elif not kind.open:
                 x = np.ascontiguousarray(x, np.float32)
                 shape = (ctypes.c_int * x.ndim)(*x.shape)
-                ok = lib.heed_inspection_numbers(byref(s), self.pointer, x.ctypes.data, x.ndim, shape, b"numbers")
+                ok = lib.heed_run_numbers(self.pointer, x.ctypes.data, x.ndim, shape, b"numbers", byref(e))
             else:
                 x = token_ids(x, self.vocab)
-                ok = lib.heed_inspection_tokens(byref(s), self.pointer, x, len(x))
-            stack.callback(lib.heed_inspection_free, byref(s))
+                ok = lib.heed_run_tokens(self.pointer, x, len(x), byref(e))
+            stack.callback(lib.heed_example_free, byref(e))
             self.context.made(ok, "the input")
-            yield s
+            yield e
 
     # ---- predictions ----
 
@@ -304,14 +303,14 @@ class Run(Owner):
                 raise UsageError(f"the target is wrong: expected a list of {len(many)} texts, as there are inputs, found {target!r:.60}")
             return [self.predict(one, top, t) for one, t in zip(many, targets)]
         top = check_range("top", top, 1, 1 << 24)
-        with self._inspection(x, target) as s:
+        with self._example(x, target) as e:
             self.net.eval()
-            y = self.net.made(lib.heed_inspection_logits(byref(s), self.net.pointer), "predict")
+            y = self.net.made(lib.heed_run_logits(self.pointer, byref(e), self.net.pointer), "predict")
             most, found = max(0, min(top, y.shape[-1])), []
             classes, p = (ctypes.c_int * most)(), (ctypes.c_float * most)()
-            for i in range(s.question_count):
-                q = _c.heed_question.from_address(s.questions + i * ctypes.sizeof(_c.heed_question))
-                n = lib.heed_inspection_guesses(byref(s), byref(q), y.pointer, most, classes, p)
+            for i in range(e.question_count):
+                q = _c.heed_example_question.from_address(e.questions + i * ctypes.sizeof(_c.heed_example_question))
+                n = lib.heed_run_guesses(self.pointer, byref(q), y.pointer, most, classes, p)
                 found.append((None if q.query < 0 else q.query, [(self._label(classes[k]), p[k]) for k in range(n)]))
             return found
 
@@ -485,28 +484,28 @@ class Run(Owner):
     def attend(self, x, target=None, rollout=False, occlusion=False, gradient=False, lean=False, top=5):
         """A heed.Record of what the model attends to on an input, a text, the ids of all tokens that it reads, or a picture; with a
         target for a model of pairs or captions, else it makes its own. rollout, occlusion, gradient: maps to compare. lean: the weights alone."""
-        with self._interruptible() as progress, self._inspection(x, target) as s:
+        with self._interruptible() as progress, self._example(x, target) as e:
             self.net.moved()
             args = filled(_c.heed_capture_args, lean=lean, top=check_range("top", top, 1, 1 << 24))
-            record = Record(self.context, self.context.made(lib.heed_capture(byref(s), byref(args)), "attend"))
+            record = Record(self.context, self.context.made(lib.heed_capture(self.pointer, byref(e), byref(args)), "attend"))
             for wanted, add, how in ((rollout, lib.heed_rollout_add, None),
                                      (occlusion, lib.heed_occlusion_add, byref(_c.heed_occlusion_args(progress=progress))),
                                      (gradient, lib.heed_gradient_add, byref(_c.heed_gradient_args(progress=progress, question=-1)))):
                 if wanted:
-                    self.context.made(add(byref(s), how, record.pointer), "attend")
+                    self.context.made(add(self.pointer, byref(e), how, record.pointer), "attend")
             return record
 
     def influence(self, x, target=None):
         """A heed.Record with the map "influence": how much each output position depends on each input position."""
-        with self._interruptible() as progress, self._inspection(x, target) as s:
+        with self._interruptible() as progress, self._example(x, target) as e:
             self.net.moved()
             how = _c.heed_influence_args(progress=progress)
-            return Record(self.context, self.context.made(lib.heed_influence(byref(s), byref(how)), "influence"))
+            return Record(self.context, self.context.made(lib.heed_influence(self.pointer, byref(e), byref(how)), "influence"))
 
     def explain(self, x, layer=-1, head=0, target=None):
         """A heed.Lesson: a head of one of attend's blocks computed in double precision, matrix by matrix, from the model's own weights
         on an input; an error if it does not give the model's attention."""
-        with self._inspection(x, target) as s:
+        with self._example(x, target) as e:
             self.net.moved()
             count, made = ctypes.c_int(), _c.heed_attention_trace()
             layers = self.context.made(lib.heed_attention_layers(self.pointer, byref(count)), "explain")
@@ -514,7 +513,7 @@ class Run(Owner):
                 layer = check_range("layer", layer, -count.value, count.value - 1) % count.value
                 block = _c.heed_record_block.from_address(layers + layer * ctypes.sizeof(_c.heed_record_block))
                 head = check_range("head", head, -block.heads, block.heads - 1) % block.heads
-                self.context.made(lib.heed_attention_trace_of_head(byref(s), byref(block), head, byref(made), None), "explain")
+                self.context.made(lib.heed_attention_trace_of_head(self.pointer, byref(e), byref(block), head, byref(made), None), "explain")
                 return Lesson.of(made)
             finally:
                 lib.heed_attention_trace_free(byref(made))

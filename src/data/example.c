@@ -54,28 +54,26 @@ static void warn_of_unknown(const heed_reader *r, const heed_tokenizer *t, const
 
 /* ---- sequences ---- */
 
-static void free_labels(heed_sequence *s) { /* they end with NULL */
-    for (size_t i = 0; s->labels && s->labels[i]; i++) heed__free(s->labels[i]);
-    heed__free(s->labels);
-    heed__free(s->special);
-    s->labels = NULL;
-    s->special = NULL;
+void *heed__example_own(heed_ctx *c, heed_example *e, void *p) {
+    if (p && heed__grow(c, &e->owned, &e->owned_capacity, e->owned_count + 1, sizeof *e->owned))
+        return e->owned[e->owned_count++] = p;
+    heed__free(p);
+    return NULL;
 }
 
-static void free_sequence(heed_sequence *s) {
-    free_labels(s);
-    heed_tokens_free(&s->tokens);
-    *s = (heed_sequence){0};
+void *heed__example_room(heed_ctx *c, heed_example *e, size_t count, size_t each) {
+    return heed__example_own(c, e, heed__alloc_array(c, count + 1, each));
 }
 
 /* Sets the tokens' labels; without a tokenizer they are the ids. text: the text that they cover;
  * NULL: none. */
-static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_sequence *s) {
+static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_example *e,
+                  heed_sequence *s) {
     char number[16];
     heed_tokens *k = &s->tokens;
     heed_specials x = heed_tokenizer_specials(t);
-    s->labels = heed__alloc_array(c, k->count + 1, sizeof *s->labels);
-    s->special = heed__alloc(c, k->count + 1);
+    s->labels = heed__example_room(c, e, k->count, sizeof *s->labels);
+    s->special = heed__example_room(c, e, k->count, 1);
     for (size_t i = 0; s->labels && s->special && i < k->count; i++) {
         int32_t id = k->ids[i];
         snprintf(number, sizeof number, "%d", (int)id);
@@ -84,7 +82,7 @@ static bool label(heed_ctx *c, const heed_tokenizer *t, const char *text, heed_s
         if (text && (!t || id == x.unk) && k->end[i] > k->begin[i])
             own = text + k->begin[i], n = k->end[i] - k->begin[i];
         s->special[i] = id == x.cls || id == x.sep || id == x.pad || id == x.newline;
-        if (!(s->labels[i] = heed__alloc(c, n + 1))) break;
+        if (!(s->labels[i] = heed__example_room(c, e, n, 1))) break;
         memcpy(s->labels[i], own, n);
     }
     return !heed__stopped(c);
@@ -259,7 +257,7 @@ bool heed_example_text(const heed_reader *r, const char *text, size_t n, heed_ex
     if (!check_length(r, text, n, k, f.before, f.after) || !put_ids(f.last, f.after, k))
         return false;
     warn_of_unknown(r, t, k, text);
-    return label(r->c, t, text, &out->text);
+    return label(r->c, t, text, out, &out->text);
 }
 
 bool heed__example_tokens(const heed_reader *r, const int32_t *ids, size_t n, heed_example *out) {
@@ -268,14 +266,15 @@ bool heed__example_tokens(const heed_reader *r, const int32_t *ids, size_t n, he
     heed_tokens *k = &out->text.tokens;
     k->c = r->c;
     return put_ids(ids, n, k) && check_length(r, "", 0, k, 0, 0) &&
-           label(r->c, r->tokenizer, NULL, &out->text);
+           label(r->c, r->tokenizer, NULL, out, &out->text);
 }
 
 /* ---- targets ---- */
 
 /* Ends the target with [SEP] if it ended, and checks its length. */
-static bool finish_target(const heed_reader *r, bool ended, heed_sequence *target) {
-    heed_tokens *k = &target->tokens;
+static bool finish_target(const heed_reader *r, bool ended, heed_example *out) {
+    heed_tokens *k = &out->target.tokens;
+    out->target.labels = NULL;
     int64_t block = heed_config_int(r->config, "block");
     if (!put_id(ended ? heed_tokenizer_specials(r->tokenizer).sep : -1, k)) return false;
     if (k->count == 0) return heed_fail(r->c, HEED_FAILED, "the model made no token to look at");
@@ -283,23 +282,22 @@ static bool finish_target(const heed_reader *r, bool ended, heed_sequence *targe
         return heed_fail(r->c, HEED_DATA,
                          "the target is too long: %zu tokens, the model accepts %lld", k->count,
                          (long long)block);
-    return label(r->c, r->tokenizer, NULL, target);
+    return label(r->c, r->tokenizer, NULL, out, &out->target);
 }
 
 bool heed_example_target(const heed_reader *r, const char *text, size_t n, heed_example *out) {
     if (!r || heed__stopped(r->c) || !r->tokenizer || !text || !out) return false;
-    free_sequence(&out->target);
     heed_tokens *k = &out->target.tokens;
+    heed_tokens_free(k);
     k->c = r->c;
     if (!heed_encode_text(r->tokenizer, text, n, k)) return false;
     warn_of_unknown(r, r->tokenizer, k, text);
-    return finish_target(r, true, &out->target);
+    return finish_target(r, true, out);
 }
 
 bool heed_example_made(const heed_reader *r, bool ended, heed_example *out) {
     if (!r || heed__stopped(r->c) || !r->tokenizer || !out) return false;
-    free_labels(&out->target);
-    return finish_target(r, ended, &out->target);
+    return finish_target(r, ended, out);
 }
 
 /* ---- pictures ---- */
@@ -334,6 +332,8 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
     size_t n = (size_t)v->size * (size_t)v->size * (size_t)v->channels;
     out->x = heed__alloc_array(r->c, n + heed_image_transform_work(p, v), sizeof *out->x);
     if (!out->x) return false;
+    out->dims = 4;
+    memcpy(out->shape, (int[]){1, v->size, v->size, v->channels}, sizeof out->shape);
     heed_picture_transform(p, v, NULL, NULL, out->x, out->x + n);
     out->cropped = v->resize_to >= 0 && p->width != p->height;
     return !r->show || show_square(r->c, p, v->resize_to < 0, &out->shown);
@@ -341,8 +341,10 @@ bool heed_example_picture(const heed_reader *r, heed_picture *p, const char *nam
 
 void heed_example_free(heed_example *e) {
     if (!e) return;
-    free_sequence(&e->text);
-    free_sequence(&e->target);
+    while (e->owned_count) heed__free(e->owned[--e->owned_count]);
+    heed__free(e->owned);
+    heed_tokens_free(&e->text.tokens);
+    heed_tokens_free(&e->target.tokens);
     heed__free(e->words);
     heed__free(e->x);
     heed_picture_free(&e->shown);
@@ -352,19 +354,19 @@ void heed_example_free(heed_example *e) {
 /* ---- what is predicted of an input ---- */
 
 int heed__ask_class(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     (void)r, (void)e, (void)positions;
-    *out = (heed_question){.query = -1, .says = "the class"};
+    *out = (heed_example_question){.query = -1, .says = "the class"};
     return 1;
 }
 
 int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     int mask = r->tokenizer ? heed_tokenizer_specials(r->tokenizer).mask : -1, count = 0;
     (void)positions;
     for (int i = 0; i < (int)e->text.tokens.count; i++)
         if (e->text.tokens.ids[i] == mask) {
-            out[count] = (heed_question){.query = i, .row = count, .says = "[MASK]"};
+            out[count] = (heed_example_question){.query = i, .row = count, .says = "[MASK]"};
             count++;
         }
     return count;
@@ -372,34 +374,36 @@ int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
 
 /* At every token, asks for the one `ahead` positions after it. Tokens count from 1, as on the
  * screen. */
-static int ask_tokens(int axis, int positions, int ahead, heed_question *out) {
+static int ask_tokens(int axis, int positions, int ahead, heed_example_question *out) {
     for (int i = 0; i < positions; i++) {
-        out[i] = (heed_question){.axis = axis, .query = i, .row = i};
+        out[i] = (heed_example_question){.axis = axis, .query = i, .row = i};
         snprintf(out[i].says, sizeof out[i].says, "token %d", i + 1 + ahead);
     }
     return positions;
 }
 
-int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out) {
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions,
+                   heed_example_question *out) {
     (void)e;
     return ask_tokens(0, positions, r->kind->ahead, out);
 }
 
 int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
-                     heed_question *out) {
+                     heed_example_question *out) {
     (void)r, (void)e;
     return ask_tokens(1, positions, 0, out);
 }
 
 int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     size_t words = e->words ? e->word_count : (size_t)positions;
     int count = 0;
     (void)r;
     for (size_t i = 0; i < words; i++) {
         size_t at = e->words ? e->words[i] : i;
         if (at != HEED_NO_TOKEN)
-            out[count++] = (heed_question){.query = (int)at, .row = (int)at, .says = "the label"};
+            out[count++] =
+                (heed_example_question){.query = (int)at, .row = (int)at, .says = "the label"};
     }
     return count;
 }

@@ -18,10 +18,10 @@ const heed_data_kind heed_own_numbers = {.noun = "no data, as the model makes it
                                          .ask = heed__ask_class};
 
 static int ask_each(const heed_reader *r, const heed_example *e, int positions,
-                    heed_question *out) {
+                    heed_example_question *out) {
     (void)r, (void)e;
     for (int i = 0; i < positions; i++)
-        out[i] = (heed_question){.query = i, .row = i, .says = "the label"};
+        out[i] = (heed_example_question){.query = i, .row = i, .says = "the label"};
     return positions;
 }
 const heed_data_kind heed_own_positions = {.noun = "no data, as the model makes its own",

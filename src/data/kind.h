@@ -18,12 +18,21 @@ bool heed__texts_last(heed_ctx *c, const heed_config *f);
 
 /* Members `ask` of kinds (example.c): the class of the input, each [MASK], the token after each,
  * each token of the target, the label of each word. */
-int heed__ask_class(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
-int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
-int heed__ask_next(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+int heed__ask_class(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+int heed__ask_masks(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+int heed__ask_next(const heed_reader *r, const heed_example *e, int positions,
+                   heed_example_question *out);
 int heed__ask_target(const heed_reader *r, const heed_example *e, int positions,
-                     heed_question *out);
-int heed__ask_words(const heed_reader *r, const heed_example *e, int positions, heed_question *out);
+                     heed_example_question *out);
+int heed__ask_words(const heed_reader *r, const heed_example *e, int positions,
+                    heed_example_question *out);
+
+/* Room for `count` elements and one more, zeros, which is freed with the example. */
+void *heed__example_room(heed_ctx *c, heed_example *e, size_t count, size_t each);
+/* The same of p, memory of heed__alloc or NULL; returns p, or NULL after an error. */
+void *heed__example_own(heed_ctx *c, heed_example *e, void *p);
 
 /* Uses the given tokens as the text; without a tokenizer their ids are their labels. HEED_DATA if
  * there are none, or more than the block. */

@@ -18,40 +18,40 @@ bool heed_cross_layer(const heed_run *r, int layer, heed_attention_info *out) {
 }
 
 /* Passes the pair through its model and keeps the weights. */
-static bool pass(const heed_inspection *s) {
+static bool pass(const heed_run *r, const heed_example *e) {
     const char *keep = "*.weights";
-    if (!s->target)
-        return heed_fail(s->run->c, HEED_USAGE, "attention to a source: expected a pair of texts");
-    return heed__run_example(s, &(heed__passing){.keep = &keep, .keep_count = 1}) != NULL;
+    if (!e->read)
+        return heed_fail(r->c, HEED_USAGE, "attention to a source: expected a pair of texts");
+    return heed__run_example(r, e, &(heed__passing){.keep = &keep, .keep_count = 1}) != NULL;
 }
 
-static const heed_tensor *weights_of(const heed_inspection *s, int layer) {
+static const heed_tensor *weights_of(const heed_run *r, const heed_example *e, int layer) {
     heed_attention_info a = {.path = "decoder"};
-    heed_cross_layer(s->run, layer, &a);
-    return heed__kept(s->run, a.path, (size_t)a.heads * (size_t)s->target_count * (size_t)s->count);
+    heed_cross_layer(r, layer, &a);
+    return heed__kept(r, a.path, (size_t)a.heads * e->target.tokens.count * e->text.tokens.count);
 }
 
-const heed_tensor *heed_alignment(const heed_inspection *s, int layer) {
-    if (!heed__inspectable(s)) return NULL;
-    return pass(s) ? weights_of(s, layer) : NULL;
+const heed_tensor *heed_alignment(const heed_run *r, const heed_example *e, int layer) {
+    if (!heed__inspectable(r, e)) return NULL;
+    return pass(r, e) ? weights_of(r, e, layer) : NULL;
 }
 
 /* ---- the correct tokens of the source ---- */
 
 /* Whether the token is [SEP], the end of the target. */
-static bool is_end(const heed_inspection *s, int row) {
-    return s->target[row] == heed_tokenizer_specials(s->run->tokenizer).sep;
+static bool is_end(const heed_run *r, const heed_example *e, int row) {
+    return e->target.tokens.ids[row] == heed_tokenizer_specials(r->tokenizer).sep;
 }
 
-void heed_alignment_diagonal(const heed_inspection *s, int within, bool reversed,
+void heed_alignment_diagonal(const heed_run *r, const heed_example *e, int within, bool reversed,
                              heed_alignment_range *out) {
-    if (!s || !s->run || !s->target || !out) return;
-    int source = s->count - 1;
-    for (int row = 0; row < s->target_count; row++) {
+    if (!r || !e || !e->read || !out) return;
+    int source = (int)e->text.tokens.count - 1;
+    for (int row = 0; row < (int)e->target.tokens.count; row++) {
         int wanted = reversed ? source - 1 - row : row;
         int first = wanted - within, last = wanted + within;
         out[row] = (heed_alignment_range){first < 0 ? 0 : first, last < source ? last : source - 1};
-        if (is_end(s, row)) out[row] = (heed_alignment_range){-1, -1};
+        if (is_end(r, e, row)) out[row] = (heed_alignment_range){-1, -1};
     }
 }
 
@@ -81,23 +81,22 @@ static int read_spans(const heed_pair *pair, span out[SPANS]) {
 }
 
 /* The tokens of the source that overlap a span. */
-static heed_alignment_range tokens_in(const heed_inspection *s, span at) {
-    const heed_tokens *t = &s->example.text.tokens;
-    heed_alignment_range r = {0, -1};
-    for (int i = s->count - 1; i-- > 0;)
+static heed_alignment_range tokens_in(const heed_example *e, span at) {
+    const heed_tokens *t = &e->text.tokens;
+    heed_alignment_range found = {0, -1};
+    for (int i = (int)e->text.tokens.count - 1; i-- > 0;)
         if (t->begin[i] < at.end && t->end[i] > at.begin) {
-            if (r.last < 0) r.last = i;
-            r.first = i;
+            if (found.last < 0) found.last = i;
+            found.first = i;
         }
-    return r;
+    return found;
 }
 
 static bool in_field(char ch) { return isalnum((unsigned char)ch) || (unsigned char)ch >= 0x80; }
 
-bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
+bool heed_alignment_fields(const heed_run *r, const heed_example *e, const heed_pair *pair,
                            heed_alignment_range *out) {
-    if (!heed__inspectable(s) || !s->target || !pair || !out) return false;
-    const heed_run *r = s->run;
+    if (!heed__inspectable(r, e) || !e->read || !pair || !out) return false;
     span at[SPANS];
     int count = read_spans(pair, at);
     if (count == 0)
@@ -110,17 +109,17 @@ bool heed_alignment_fields(const heed_inspection *s, const heed_pair *pair,
     heed_text text = {.c = r->c};
     bool ok = heed_text_put(&text, "", 0), inside = false;
     int field = -1;
-    for (int i = 0; ok && i < s->target_count; i++) {
+    for (int i = 0; ok && i < (int)e->target.tokens.count; i++) {
         size_t from = text.n;
         out[i] = (heed_alignment_range){-1, -1};
-        if (is_end(s, i)) continue;
+        if (is_end(r, e, i)) continue;
         text.n = 0;
-        ok = heed_decode(r->tokenizer, s->target, (size_t)i + 1, &text);
+        ok = heed_decode(r->tokenizer, e->target.tokens.ids, (size_t)i + 1, &text);
         for (size_t j = from; ok && j < text.n; j++) {
             if (in_field(text.s[j]) && !inside) field++;
             inside = in_field(text.s[j]);
             if (inside)
-                out[i] = field < count ? tokens_in(s, at[field]) : (heed_alignment_range){0, -1};
+                out[i] = field < count ? tokens_in(e, at[field]) : (heed_alignment_range){0, -1};
         }
     }
     heed_text_free(&text);
@@ -151,22 +150,22 @@ void heed_alignment_peaks_free(heed_alignment_peaks *p) {
     *p = (heed_alignment_peaks){.layers = 0};
 }
 
-bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_inspection *s,
+bool heed_alignment_peaks_add(heed_alignment_peaks *p, const heed_run *r, const heed_example *e,
                               const heed_alignment_range *right) {
-    if (!p || !heed__inspectable(s) || !right) return false;
-    size_t rows = (size_t)s->target_count, cols = (size_t)s->count;
-    bool ok = pass(s);
+    if (!p || !heed__inspectable(r, e) || !right) return false;
+    size_t rows = e->target.tokens.count, cols = e->text.tokens.count;
+    bool ok = pass(r, e);
     for (int l = 0; ok && l < p->layers; l++) {
-        const heed_tensor *w = weights_of(s, l);
+        const heed_tensor *w = weights_of(r, e, l);
         ok = w != NULL;
         for (size_t at = 0; ok && at < (size_t)p->heads * rows; at++) {
-            int peak = heed__largest(w->x + at * cols, s->count);
+            int peak = heed__largest(w->x + at * cols, (int)e->text.tokens.count);
             const heed_alignment_range *range = &right[at % rows];
             p->correct[(size_t)(l * p->heads) + at / rows] +=
                 peak >= range->first && peak <= range->last;
         }
     }
     for (size_t i = 0; ok && i < rows; i++) p->count += right[i].first >= 0;
-    heed_probe_clear(s->run->tape);
+    heed_probe_clear(r->tape);
     return ok;
 }

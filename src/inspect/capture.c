@@ -66,7 +66,7 @@ static bool is_wanted(const heed_capture_args *w, const heed_record_block *b) {
 }
 
 /* Size of the record in bytes, before anything is computed: mostly weights, raw and scores. */
-static double estimate(const heed_inspection *s, const heed_capture_args *w,
+static double estimate(const heed_example *e, const heed_capture_args *w,
                        const heed_record_block *list, int count, int *blocks) {
     double n = 0;
     *blocks = 0;
@@ -74,43 +74,43 @@ static double estimate(const heed_inspection *s, const heed_capture_args *w,
         const heed_record_block *b = &list[i];
         if (!is_wanted(w, &list[i])) continue;
         int heads = w->head_count && w->head_count < b->heads ? w->head_count : b->heads;
-        n += (w->lean ? 1.0 : 3.0) * heads * s->axes[b->queries].count * s->axes[b->keys].count;
+        n += (w->lean ? 1.0 : 3.0) * heads * e->axes[b->queries].count * e->axes[b->keys].count;
         ++*blocks;
     }
     return n * sizeof(heed_real);
 }
 
-static bool check_size(const heed_inspection *s, const heed_capture_args *w,
+static bool check_size(const heed_run *r, const heed_example *e, const heed_capture_args *w,
                        const heed_record_block *list, int count) {
     int blocks;
     char found[32], limit[32];
-    double bytes = estimate(s, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
+    double bytes = estimate(e, w, list, count, &blocks), most = w->most == 0 ? 256e6 : w->most;
     if (blocks == 0) {
         int last = 0;
         for (int i = 0; i < count; i++)
             if (list[i].layer > last) last = list[i].layer;
-        return heed_fail(s->run->c, HEED_USAGE,
+        return heed_fail(r->c, HEED_USAGE,
                          "no such layer: expected 1 to %d of %s, found none of those asked for",
-                         last + 1, s->run->model->name);
+                         last + 1, r->model->name);
     }
     if (most < 0 || bytes <= most) return true;
-    return heed_fail(s->run->c, HEED_USAGE,
+    return heed_fail(r->c, HEED_USAGE,
                      "the attention is too large: %d layers of %d heads over %d tokens take %s: "
                      "expected at most %s; hint: `layers = 1,%d`, `heads = 1`, or a shorter input",
-                     blocks, list[0].heads, s->axes[0].count, heed_format_bytes(found, bytes),
+                     blocks, list[0].heads, e->axes[0].count, heed_format_bytes(found, bytes),
                      heed_format_bytes(limit, most), blocks);
 }
 
 enum { MOST_GUESSES = 1000 };
 
-static bool add_guess(heed_record *record, const heed_inspection *s, const heed_question *q,
+static bool add_guess(heed_record *record, const heed_run *r, const heed_example_question *q,
                       int top, const heed_tensor *y) {
     int best[MOST_GUESSES];
     const char *labels[MOST_GUESSES];
     char numbers[MOST_GUESSES][16];
     heed_real p[MOST_GUESSES];
-    top = heed_inspection_guesses(s, q, y, top, best, p);
-    for (int i = 0; i < top; i++) labels[i] = heed_class_label(s->run, best[i], numbers[i]);
+    top = heed_run_guesses(r, q, y, top, best, p);
+    for (int i = 0; i < top; i++) labels[i] = heed_class_label(r, best[i], numbers[i]);
     return heed_record_add_guess(record, &(heed_record_guess){.axis = q->axis,
                                                               .query = q->query,
                                                               .says = q->says,
@@ -119,9 +119,8 @@ static bool add_guess(heed_record *record, const heed_inspection *s, const heed_
                                                               .p = p}) >= 0;
 }
 
-static void describe(heed_record *record, const heed_inspection *s) {
+static void describe(heed_record *record, const heed_run *r, const heed_example *e) {
     char model[96], layers[32] = "", step[48] = "", n[32];
-    const heed_run *r = s->run;
     if (r->step >= 0)
         snprintf(step, sizeof step, ", step %s", heed_format_count(n, (uint64_t)r->step));
     heed_attention_info a;
@@ -135,36 +134,36 @@ static void describe(heed_record *record, const heed_inspection *s) {
         snprintf(layers, sizeof layers, " of %d layer%s", count, count == 1 ? "" : "s");
     snprintf(model, sizeof model, "%s%s%s", r->model->name, layers, step);
     heed_record_describe(
-        record, (heed_record_texts){
-                    .title = s->title,
-                    .model = model,
-                    .task = r->model->name,
-                    .note = s->example.cropped
-                                ? "The model sees the centre square of the picture, which is shown."
-                                : NULL});
+        record,
+        (heed_record_texts){
+            .title = e->title,
+            .model = model,
+            .task = r->model->name,
+            .note = e->cropped ? "The model sees the centre square of the picture, which is shown."
+                               : NULL});
     record->step = r->step;
-    for (int i = 0; i < s->axis_count; i++) heed_record_add_axis(record, &s->axes[i]);
-    const heed_picture *p = &s->example.shown;
+    for (int i = 0; i < e->axis_count; i++) heed_record_add_axis(record, &e->axes[i]);
+    const heed_picture *p = &e->shown;
     if (p->pixels) heed_record_picture(record, p->pixels, p->width, p->height, p->channels);
 }
 
-heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) {
+heed_record *heed_capture(const heed_run *r, const heed_example *e, const heed_capture_args *w) {
     static const heed_capture_args everything = {.lean = false};
-    if (!heed__inspectable(s)) return NULL;
-    heed_tape *t = s->run->tape;
+    if (!heed__inspectable(r, e)) return NULL;
+    heed_tape *t = r->tape;
     int count;
     if (!w) w = &everything;
-    heed_record_block *list = heed_attention_layers(s->run, &count);
-    if (!list || !check_size(s, w, list, count)) {
+    heed_record_block *list = heed_attention_layers(r, &count);
+    if (!list || !check_size(r, e, w, list, count)) {
         free(list);
         return NULL;
     }
     heed_probe_clear(t);
     for (int i = 0; i < count; i++)
         if (is_wanted(w, &list[i])) heed_record_probe(t, list[i].path, w->lean);
-    const heed_tensor *y = heed__run_example(s, &(heed__passing){.rows = 0});
-    heed_record *record = y ? heed_record_new(s->run->c) : NULL;
-    if (record) describe(record, s);
+    const heed_tensor *y = heed__run_example(r, e, &(heed__passing){.rows = 0});
+    heed_record *record = y ? heed_record_new(r->c) : NULL;
+    if (record) describe(record, r, e);
     for (int i = 0; record && i < count; i++) {
         heed_record_block like = list[i];
         if (!is_wanted(w, &list[i])) continue;
@@ -175,11 +174,11 @@ heed_record *heed_capture(const heed_inspection *s, const heed_capture_args *w) 
         heed_record_take(record, t, &like, 0, NULL);
     }
     int top = w->top > 0 ? w->top : 5;
-    for (int i = 0; record && i < s->question_count; i++)
-        add_guess(record, s, &s->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
+    for (int i = 0; record && i < e->question_count; i++)
+        add_guess(record, r, &e->questions[i], top < MOST_GUESSES ? top : MOST_GUESSES, y);
     free(list);
     heed_probe_clear(t);
-    if (heed_ctx_status(s->run->c) == HEED_OK) return record;
+    if (heed_ctx_status(r->c) == HEED_OK) return record;
     heed_record_free(record);
     return NULL;
 }

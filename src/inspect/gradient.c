@@ -17,7 +17,8 @@ typedef struct {
 } traced_layer;
 
 typedef struct {
-    const heed_inspection *s;
+    const heed_run *r;
+    const heed_example *e;
     traced_layer *layers; /* as a pass takes them */
     int count, tokens;
     heed_real *values; /* storage of all layers */
@@ -48,8 +49,8 @@ static heed_tensor *own_parameter(const heed_params *s, const char *path) {
 /* A pass whose attention weights get gradients of the answer to q. Only values that depend on one
  * with a requested gradient get any, and a trace requests none for parameters by default: request
  * those of the first parameter and of the first one of each attention layer. */
-static bool trace(const gradients *g, const heed_question *q) {
-    const heed_run *r = g->s->run;
+static bool trace(const gradients *g, const heed_example_question *q) {
+    const heed_run *r = g->r;
     const char **keep = heed__alloc_array(r->c, (size_t)g->count + 1, sizeof *keep);
     heed_tensor **want = heed__alloc_array(r->c, (size_t)g->count + 1, sizeof *want);
     heed__passing how = {.keep = keep, .gradients = true, .want = want, .want_count = 1};
@@ -62,9 +63,9 @@ static bool trace(const gradients *g, const heed_question *q) {
         if (may_be_stepwise(&g->layers[i])) keep[how.keep_count++] = g->layers[i].out;
         want[how.want_count++] = own_parameter(r->store, g->layers[i].at.path);
     }
-    heed_tensor *y = ok ? heed__run_example(g->s, &how) : NULL;
+    heed_tensor *y = ok ? heed__run_example(r, g->e, &how) : NULL;
     heed_real *gy = y ? heed__alloc_array(r->c, y->size, sizeof *gy) : NULL;
-    if (gy) gy[q->row * y->shape[1] + heed_inspection_class(g->s, q, y)] = 1;
+    if (gy) gy[q->row * y->shape[1] + heed__class_of(r, g->e, q, y)] = 1;
     ok = gy && heed_backward_from(r->tape, y, gy);
     heed__free(gy);
     heed__free((void *)keep);
@@ -133,9 +134,9 @@ static void follow(const gradients *g, int query) {
 /* ---- the maps ---- */
 
 /* The question whose maps of single layers are kept. */
-static int last_question(const heed_inspection *s, const heed_gradient_args *w) {
-    bool asked = w->question >= 0 && w->question < s->question_count;
-    return asked ? w->question : s->question_count - 1;
+static int last_question(const heed_example *e, const heed_gradient_args *w) {
+    bool asked = w->question >= 0 && w->question < e->question_count;
+    return asked ? w->question : e->question_count - 1;
 }
 
 /* The maps of all questions over one axis of keys. */
@@ -150,7 +151,7 @@ typedef struct {
 static bool add_layer(const gradients *g, const traced_layer *l, const heed_gradient_args *w,
                       heed_record *record) {
     char help[240], where[40] = "of the whole input";
-    const heed_question *q = &g->s->questions[last_question(g->s, w)];
+    const heed_example_question *q = &g->e->questions[last_question(g->e, w)];
     if (q->query >= 0) snprintf(where, sizeof where, "at row %d alone", q->query + 1);
     snprintf(help, sizeof help,
              "of the prediction %s: attention times the gradient of its logit, its positive part, "
@@ -170,7 +171,7 @@ static bool add_layer(const gradients *g, const traced_layer *l, const heed_grad
         if (heed_record_add_map(record, &m) < 0) return false;
     }
     if (w->by_head) return true;
-    heed_real *sum = heed__alloc_array(g->s->run->c, square, sizeof *sum);
+    heed_real *sum = heed__alloc_array(g->r->c, square, sizeof *sum);
     if (!sum) return false;
     for (size_t i = 0; i < square; i++) sum[i] = (heed_real)summed(l, i);
     m.values = sum;
@@ -182,23 +183,24 @@ static bool add_layer(const gradients *g, const traced_layer *l, const heed_grad
 /* The question of w is processed last, so that its layers' values remain. */
 static bool ask_all(const gradients *g, const heed_gradient_args *w, const answer *answers,
                     int count) {
-    const heed_inspection *s = g->s;
-    heed_ctx *c = s->run->c;
-    int last = last_question(s, w), n = s->question_count;
+    const heed_run *r = g->r;
+    const heed_example *e = g->e;
+    heed_ctx *c = r->c;
+    int last = last_question(e, w), n = e->question_count;
     for (int i = w->only ? n : 1; i <= n; i++) {
-        const heed_question *q = &s->questions[(last + i) % n];
+        const heed_example_question *q = &e->questions[(last + i) % n];
         bool ok = trace(g, q);
         for (int l = 0; ok && l < g->count; l++)
-            ok = read_layer(s->run->tape, &g->layers[l]) ||
+            ok = read_layer(r->tape, &g->layers[l]) ||
                  heed_fail(c, HEED_FAILED, "the model kept no attention weights: %s",
                            g->layers[l].weights);
-        heed_probe_clear(s->run->tape);
+        heed_probe_clear(r->tape);
         if (!ok) return false;
-        follow(g, s->read ? s->axes[0].count + q->query : q->query);
+        follow(g, e->read ? e->axes[0].count + q->query : q->query);
         for (int k = 0; k < count; k++) {
             const answer *a = &answers[k];
             int from = q->query < 0 ? 0 : q->query,
-                end = q->query < 0 ? s->axes[a->map.queries].count : from + 1;
+                end = q->query < 0 ? e->axes[a->map.queries].count : from + 1;
             for (int at = from * a->count; at < end * a->count; at++)
                 a->values[at] = (heed_real)g->row[a->first + at % a->count];
         }
@@ -209,23 +211,23 @@ static bool ask_all(const gradients *g, const heed_gradient_args *w, const answe
 
 /* For a pair: the source, and the decoder's input if the decoder attends to it. */
 static int list_answers(const gradients *g, answer out[2]) {
-    const heed_inspection *s = g->s;
-    bool pair = s->read != NULL;
-    int sources = s->axes[0].count, count = 1;
+    const heed_example *e = g->e;
+    bool pair = e->read != NULL;
+    int sources = e->axes[0].count, count = 1;
     heed_record_map m = {.name = "gradient",
                          .help = "attention times the gradient of the prediction's logit, its "
                                  "positive part: where attending a little more would raise the "
                                  "logit",
                          .layer = -1,
                          .head = -1,
-                         .stack = heed__inspection_stack(s),
+                         .stack = heed__example_stack(g->r, e),
                          .queries = pair};
     out[0] = (answer){.map = m, .count = sources};
     if (pair && g->count > 1) {
         m.name = "gradient, target";
         m.stack = HEED_DECODER;
         m.queries = m.keys = 2;
-        out[count++] = (answer){.map = m, .first = sources, .count = s->axes[2].count};
+        out[count++] = (answer){.map = m, .first = sources, .count = e->axes[2].count};
     }
     return count;
 }
@@ -243,20 +245,21 @@ static int by_place(const void *a, const void *b) {
 }
 
 static bool find_layers(gradients *g) {
-    const heed_inspection *s = g->s;
-    heed_ctx *c = s->run->c;
-    heed_record_block *list = heed_attention_layers(s->run, &g->count);
+    const heed_run *r = g->r;
+    const heed_example *e = g->e;
+    heed_ctx *c = r->c;
+    heed_record_block *list = heed_attention_layers(r, &g->count);
     if (!list) return false;
     size_t n = 0;
-    int sources = s->axes[0].count;
+    int sources = e->axes[0].count;
     g->layers = heed__alloc_array(c, (size_t)g->count, sizeof *g->layers);
     for (int i = 0; g->layers && i < g->count; i++) {
         const heed_record_block *b = &list[i];
         traced_layer *l = &g->layers[i];
         *l = (traced_layer){.at = *b,
                             .heads = b->heads,
-                            .queries = s->axes[b->queries].count,
-                            .keys = s->axes[b->keys].count,
+                            .queries = e->axes[b->queries].count,
+                            .keys = e->axes[b->keys].count,
                             .first_query = b->queries ? sources : 0,
                             .first_key = b->keys ? sources : 0};
         snprintf(l->weights, sizeof l->weights, "%s.weights", b->path);
@@ -264,7 +267,7 @@ static bool find_layers(gradients *g) {
         n += size_of(l);
     }
     free(list);
-    g->tokens = sources + (s->read ? s->axes[2].count : 0);
+    g->tokens = sources + (e->read ? e->axes[2].count : 0);
     g->values = heed__alloc_array(c, n, sizeof *g->values);
     g->row = heed__alloc_array(c, 2 * (size_t)g->tokens, sizeof *g->row);
     if (heed_ctx_status(c) != HEED_OK) return false;
@@ -274,19 +277,19 @@ static bool find_layers(gradients *g) {
     return true;
 }
 
-bool heed_gradient_add(const heed_inspection *s, const heed_gradient_args *args,
+bool heed_gradient_add(const heed_run *r, const heed_example *e, const heed_gradient_args *args,
                        heed_record *record) {
     static const heed_gradient_args usual = {.question = -1};
     const heed_gradient_args *w = args ? args : &usual;
-    if (!heed__inspectable(s)) return false;
-    gradients g = {.s = s};
+    if (!heed__inspectable(r, e)) return false;
+    gradients g = {.r = r, .e = e};
     answer answers[2] = {{.count = 0}};
-    bool ok = heed__inspection_has_questions(s) && find_layers(&g);
+    bool ok = heed__has_questions(r, e) && find_layers(&g);
     int count = ok ? list_answers(&g, answers) : 0;
     for (int i = 0; ok && i < count; i++) {
         answer *a = &answers[i];
-        size_t n = (size_t)s->axes[a->map.queries].count * (size_t)a->count;
-        a->map.values = a->values = heed__alloc_array(s->run->c, n, sizeof *a->values);
+        size_t n = (size_t)e->axes[a->map.queries].count * (size_t)a->count;
+        a->map.values = a->values = heed__alloc_array(r->c, n, sizeof *a->values);
         ok = a->values != NULL;
         for (size_t k = 0; ok && k < n; k++) a->values[k] = (heed_real)NAN;
     }

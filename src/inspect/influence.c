@@ -12,7 +12,8 @@
 enum { ROWS = 32, CELL = 24 };
 
 typedef struct {
-    const heed_inspection *s;
+    const heed_run *r;
+    const heed_example *e;
     heed_influence_args args;
     heed_tape *t;
     heed_tensor *x, *y;          /* input and output of the current pass */
@@ -26,8 +27,8 @@ typedef struct {
 } study;
 
 /* True for a picture model without patches: positions are cells of the last feature map. */
-static bool has_cells(const heed_inspection *s) {
-    return s->dims == 4 && !s->read && !s->run->model->embedding;
+static bool has_cells(const heed_run *r, const heed_example *e) {
+    return e->dims == 4 && !e->read && !r->model->embedding;
 }
 
 /* The nearest tensor before x that still has positions, (B,T,units) or (B,h,w,units). */
@@ -36,7 +37,7 @@ static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, 
     for (int i = 0; i < by.inputs; i++) {
         heed_tensor *in = by.in[i];
         if (!in || in->name || !heed__recorded_by(in).op || in->shape[0] != ROWS) continue;
-        bool grid = has_cells(k->s) && in->dims == 4;
+        bool grid = has_cells(k->r, k->e) && in->dims == 4;
         if (grid || (in->dims == 3 && in->shape[1] == positions)) return in;
     }
     for (int i = 0; i < by.inputs; i++) {
@@ -48,20 +49,22 @@ static heed_tensor *tensor_with_positions(const study *k, const heed_tensor *x, 
 }
 
 static bool pass(study *k) {
-    const heed_run *r = k->s->run;
+    const heed_run *r = k->r;
     const heed_model *m = r->model;
     char path[HEED__PATH];
     const char *keep = path;
     snprintf(path, sizeof path, "%s.out", m->embedding ? m->embedding : "");
-    heed_tensor *logits =
-        heed__run_example(k->s, &(heed__passing){.keep = &keep,
-                                                 .keep_count = m->embedding != NULL,
-                                                 .gradients = true,
-                                                 .rows = ROWS,
-                                                 .input = m->embedding ? NULL : &k->x});
+    heed_tensor *logits = heed__run_example(r, k->e,
+                                            &(heed__passing){.keep = &keep,
+                                                             .keep_count = m->embedding != NULL,
+                                                             .gradients = true,
+                                                             .rows = ROWS,
+                                                             .input = m->embedding ? NULL : &k->x});
     if (!logits || heed_ctx_status(r->c) != HEED_OK) return false;
     if (m->embedding) k->x = heed_probe_find(k->t, path);
-    int positions = k->s->read ? k->s->target_count : k->s->axis_count ? k->s->axes[0].count : 0;
+    int positions = k->e->read         ? (int)k->e->target.tokens.count
+                    : k->e->axis_count ? k->e->axes[0].count
+                                       : 0;
     k->y = tensor_with_positions(k, logits, positions);
     return (k->x && k->y) ||
            heed_fail(r->c, HEED_USAGE,
@@ -71,11 +74,12 @@ static bool pass(study *k) {
 }
 
 static bool set_positions(study *k) {
-    const heed_inspection *s = k->s;
-    if (has_cells(s)) { /* rows and columns of the last feature map */
+    const heed_example *e = k->e;
+    heed_ctx *c = k->r->c;
+    if (has_cells(k->r, e)) { /* rows and columns of the last feature map */
         int rows = k->y->shape[1], cols = k->y->shape[2], n = rows * cols;
-        k->labels = heed__alloc_array(s->run->c, (size_t)n, CELL);
-        k->list = heed__alloc_array(s->run->c, (size_t)n, sizeof *k->list);
+        k->labels = heed__alloc_array(c, (size_t)n, CELL);
+        k->list = heed__alloc_array(c, (size_t)n, sizeof *k->list);
         if (!k->labels || !k->list) return false;
         for (int i = 0; i < n; i++) {
             k->list[i] = k->labels + CELL * i;
@@ -84,8 +88,8 @@ static bool set_positions(study *k) {
         k->query = k->key = (heed_record_axis){
             .name = "cells", .count = n, .labels = k->list, .rows = rows, .cols = cols};
     } else {
-        k->query = s->axes[s->read ? 1 : 0];
-        k->key = s->axes[0];
+        k->query = e->axes[e->read ? 1 : 0];
+        k->key = e->axes[0];
         int first = k->key.first; /* a token before the patches is not an input */
         k->key.count -= first;
         k->key.labels += first;
@@ -96,15 +100,14 @@ static bool set_positions(study *k) {
     k->queries = k->query.count;
     k->keys = k->key.count;
     k->units = k->y->shape[k->y->dims - 1];
-    k->squares =
-        heed__alloc_array(s->run->c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
+    k->squares = heed__alloc_array(c, (size_t)k->queries, (size_t)k->keys * sizeof *k->squares);
     return k->squares != NULL;
 }
 
 /* The position of an element of one row of x: its token, patch or cell. */
 static int position_of(const study *k, size_t at) {
     const heed_tensor *x = k->x;
-    if (!has_cells(k->s)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
+    if (!has_cells(k->r, k->e)) return (int)(at / (x->size / ROWS / (size_t)k->keys));
     size_t channels = (size_t)x->shape[3], side = (size_t)x->shape[2];
     size_t rows = (size_t)k->key.rows, cols = (size_t)k->key.cols;
     size_t row = at / channels / side, col = at / channels % side;
@@ -129,7 +132,7 @@ static void set_direction(const study *k, heed_real *gy, int d) {
 static bool follow(study *k) {
     int all = k->queries * directions(k);
     size_t row = k->y->size / ROWS;
-    k->gy = heed__alloc_array(k->s->run->c, k->y->size, sizeof *k->gy);
+    k->gy = heed__alloc_array(k->r->c, k->y->size, sizeof *k->gy);
     for (int first = 0; k->gy && first < all; first += ROWS) {
         int count = all - first < ROWS ? all - first : ROWS;
         if (first > 0 && !pass(k)) return false;
@@ -143,7 +146,7 @@ static bool follow(study *k) {
             for (size_t i = 0; i < inputs; i++)
                 to[position_of(k, i)] += (double)g[i] * (double)g[i];
         }
-        if (!heed__progress(k->s->run->c, k->args.progress, k->args.user, first + count, all))
+        if (!heed__progress(k->r->c, k->args.progress, k->args.user, first + count, all))
             return false;
     }
     return k->gy != NULL;
@@ -155,7 +158,7 @@ static const char pair_note[] =
 
 static bool add_map(const study *k, heed_record *record) {
     char how[160], help[320];
-    heed_ctx *c = k->s->run->c;
+    heed_ctx *c = k->r->c;
     size_t n = (size_t)k->queries * (size_t)k->keys;
     heed_real *values = heed__alloc_array(c, n, sizeof *values);
     if (!values) return false;
@@ -186,21 +189,22 @@ static bool add_map(const study *k, heed_record *record) {
     return ok;
 }
 
-heed_record *heed_influence(const heed_inspection *s, const heed_influence_args *args) {
-    if (!heed__inspectable(s)) return NULL;
-    study k = {.s = s, .t = s->run->tape};
-    const heed_model *m = s->run->model;
+heed_record *heed_influence(const heed_run *r, const heed_example *e,
+                            const heed_influence_args *args) {
+    if (!heed__inspectable(r, e)) return NULL;
+    study k = {.r = r, .e = e, .t = r->tape};
+    const heed_model *m = r->model;
     if (args) k.args = *args;
     bool ok = pass(&k) && set_positions(&k);
     bool many = ok && k.queries * k.units > HEED_INFLUENCE_EXACT;
     if (!k.args.exact) k.draws = k.args.draws ? k.args.draws : many ? HEED_INFLUENCE_DRAWS : 0;
-    heed_record *record = ok && follow(&k) ? heed_record_new(s->run->c) : NULL;
+    heed_record *record = ok && follow(&k) ? heed_record_new(r->c) : NULL;
     if (record) {
-        heed_record_describe(record, (heed_record_texts){.title = s->title,
+        heed_record_describe(record, (heed_record_texts){.title = e->title,
                                                          .model = m->name,
                                                          .task = m->name,
-                                                         .note = s->read ? pair_note : NULL});
-        record->step = s->run->step;
+                                                         .note = e->read ? pair_note : NULL});
+        record->step = r->step;
         if (!add_map(&k, record)) {
             heed_record_free(record);
             record = NULL;

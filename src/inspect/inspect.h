@@ -1,19 +1,16 @@
-/* inspect.h -- shared by the analyses: an inspected input as the inputs of its model. */
+/* inspect.h -- shared by the analyses: the pass of an example through its model. */
 #ifndef HEED_INSPECT_PRIVATE_H
 #define HEED_INSPECT_PRIVATE_H
 
 #include <heed/inspect.h>
 
-/* Whether s is open and nothing has failed; every function of an inspection checks this first. */
-bool heed__inspectable(const heed_inspection *s);
-/* Makes inputs of the model on t: `rows` rows, each a copy of the input. all: for a masked model,
- * logits of all positions instead of the masks only. */
-bool heed__inspection_inputs(const heed_inspection *s, heed_tape *t, int rows, bool all,
-                             heed_model_input *out);
+/* Whether an example of a run is complete and nothing has failed; every analysis checks this first.
+ */
+bool heed__inspectable(const heed_run *r, const heed_example *e);
 /* A pass of an example through its model. Zeros: as it is, in eval mode, with nothing kept. */
 typedef struct {
-    int32_t *ids;            /* these ids instead of its own, and these numbers or pixels, */
-    heed_real *x;            /* of the same size */
+    const int32_t *ids;      /* these ids instead of its own, and these numbers or pixels, */
+    const heed_real *x;      /* of the same size */
     const char *const *keep; /* (keep_count) patterns of the places whose values are kept; none: as
                                 the tape is probed */
     int keep_count;
@@ -25,17 +22,21 @@ typedef struct {
     heed_tensor **input; /* of such a batch: its numbers, which get gradients; or NULL */
 } heed__passing;
 /* Returns the logits; NULL on error. They and what is kept are valid until the next pass. */
-heed_tensor *heed__run_example(const heed_inspection *s, const heed__passing *how);
+heed_tensor *heed__run_example(const heed_run *r, const heed_example *e, const heed__passing *how);
 /* The attention weights that the last pass kept at the path of a layer. size: of them; 0: any. */
 const heed_tensor *heed__kept(const heed_run *r, const char *path, size_t size);
 /* The stack of the predictions: for a pair, that of the cross attention, else that of the model's
  * first layer. */
-heed_stack heed__inspection_stack(const heed_inspection *s);
+heed_stack heed__example_stack(const heed_run *r, const heed_example *e);
 /* Sets patches (count) of a picture, numbered row by row from 0, to 0, the mean colour, in x, a
- * copy of s->x. */
-void heed__hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count);
+ * copy of e->x. */
+void heed__hide_patches(const heed_example *e, heed_real *x, const int *patches, int count);
 /* Fails if nothing is predicted: a masked model and a text without [MASK]. */
-bool heed__inspection_has_questions(const heed_inspection *s);
+bool heed__has_questions(const heed_run *r, const heed_example *e);
+/* The class or token that a question is about: for a pair or caption, the target's own token, else
+ * the first guess by the logits y. */
+int heed__class_of(const heed_run *r, const heed_example *e, const heed_example_question *q,
+                   const heed_tensor *y);
 
 /* Index of the first largest of n numbers. */
 static inline int heed__largest(const heed_real *x, int n) {

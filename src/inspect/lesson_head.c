@@ -10,7 +10,8 @@
 enum { MOST_ARRAYS = 16 };
 
 typedef struct {
-    const heed_inspection *s;
+    const heed_run *r;
+    const heed_example *e;
     const heed_record_block *block;
     int head;
     heed_attention_trace_args args;
@@ -22,18 +23,18 @@ typedef struct {
 static const heed_tensor *parameter(const source *h, const char *path, const char *name) {
     char full[HEED__PATH + 32];
     snprintf(full, sizeof full, "%s.%s", path, name);
-    heed_param *p = heed_params_find(h->s->run->store, full);
+    heed_param *p = heed_params_find(h->r->store, full);
     return p ? p->tensor : NULL;
 }
 
 static const heed_tensor *value(const source *h, const char *path, const char *name) {
     char full[HEED__PATH + 32];
     snprintf(full, sizeof full, "%s.%s", path, name);
-    return heed_probe_find(h->s->run->tape, full);
+    return heed_probe_find(h->r->tape, full);
 }
 
 static double *doubles(source *h, size_t n) {
-    double *y = heed__alloc_array(h->s->run->c, n + 1, sizeof *y);
+    double *y = heed__alloc_array(h->r->c, n + 1, sizeof *y);
     return y ? h->arrays[h->count++] = y : NULL;
 }
 
@@ -74,17 +75,17 @@ static bool copy_weights(source *h) {
     heed_rows v = heed_mha_rows(&sizes, HEED_VALUES, h->head);
     heed_rows all = heed_mha_rows(&sizes, HEED_VALUES, -1);
     if (h->block->additive)
-        return heed_fail(h->s->run->c, HEED_USAGE,
+        return heed_fail(h->r->c, HEED_USAGE,
                          "a worked example shows attention with Q, K and V: that of %s is "
                          "additive, align' tanh(q + k), and has no W_Q, W_K and W_V; hint: `attend "
                          "RUN` shows its weights, `explain similarity` how they come about",
-                         h->s->run->model->name);
+                         h->r->model->name);
     if (!wq || !wk || wk->shape[0] != all.from + all.count)
-        return heed_fail(h->s->run->c, HEED_USAGE,
+        return heed_fail(h->r->c, HEED_USAGE,
                          "a worked example reads queries, keys and values from one weight: %s has "
                          "no %s.%s; hint: `attend RUN` shows its attention, `explain similarity` "
                          "how it comes about",
-                         h->s->run->model->name, path, cross ? "kv.weight" : "qkv.weight");
+                         h->r->model->name, path, cross ? "kv.weight" : "qkv.weight");
     a->key = q.count, a->value = v.count;
     a->features = wq->shape[1], a->memory = wk->shape[1];
     a->w_q = transposed(h, wq, q, 0, a->features);
@@ -93,20 +94,20 @@ static bool copy_weights(source *h) {
     a->b_q = copy(h, bq, q);
     a->b_k = copy(h, bk, k);
     a->b_v = copy(h, bk, v);
-    return !heed__stopped(h->s->run->c);
+    return !heed__stopped(h->r->c);
 }
 
 /* ---- intermediate values, in the order of the ops that computed them ---- */
 
 static void forward(source *h) {
     char weights[HEED__PATH];
-    heed_tape *t = h->s->run->tape;
+    heed_tape *t = h->r->tape;
     snprintf(weights, sizeof weights, "%s.weights", h->block->path);
     heed_probe_clear(t);
     heed_probe(t, "*.out", false);
     heed_probe(t, weights, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_inspection_logits(h->s, t);
+    heed_run_logits(h->r, h->e, t);
 }
 
 /* The last value with n numbers before index `end`, below a path that begins so. */
@@ -124,7 +125,7 @@ static const heed_tensor *value_before(const heed_tape *tape, int end, size_t n,
  * ended with. */
 static bool copy_values(source *h) {
     heed_attention_trace_args *a = &h->args;
-    const heed_tape *tape = h->s->run->tape;
+    const heed_tape *tape = h->r->tape;
     bool cross = h->block->stack == HEED_CROSS;
     char path[HEED__PATH];
     const char *name;
@@ -135,10 +136,10 @@ static bool copy_values(source *h) {
     const heed_tensor *x = at < count ? value_before(tape, at, n, "") : NULL, *z = NULL;
     if (cross) z = value_before(tape, count, (size_t)a->sources * (size_t)a->memory, "encoder.");
     if (!x || (cross && !z))
-        return heed_fail(h->s->run->c, HEED_FAILED, "%s: its input was not kept", h->block->path);
+        return heed_fail(h->r->c, HEED_FAILED, "%s: its input was not kept", h->block->path);
     a->x = copy(h, x, (heed_rows){0, (int)n});
     if (z) a->z = copy(h, z, (heed_rows){0, (int)z->size});
-    return !heed__stopped(h->s->run->c);
+    return !heed__stopped(h->r->c);
 }
 
 /* ---- the layer after the head ---- */
@@ -156,7 +157,7 @@ static const char *norm_path(const source *h, char path[HEED__PATH]) {
  * lessons support only the layer norm. */
 static void copy_layer(source *h) {
     heed_attention_trace_args *a = &h->args;
-    const heed_config *f = h->s->run->config;
+    const heed_config *f = h->r->config;
     const heed_tensor *out = parameter(h, h->block->path, "out.weight");
     char norm[HEED__PATH];
     if (!out) return;
@@ -204,14 +205,14 @@ static bool agrees(const source *h, const heed_attention_trace *l, double *off) 
     size_t from = (size_t)h->head * (size_t)w->rows * (size_t)w->cols;
     *off = largest_gap(w, value(h, h->block->path, "weights"), from);
     if (!(*off < 1e-3))
-        return heed_fail(h->s->run->c, HEED_FAILED,
+        return heed_fail(h->r->c, HEED_FAILED,
                          "%s, head %d: the steps in double give other weights than the model: they "
                          "differ by %.2g",
                          h->block->path, h->head + 1, *off);
     double norm = normed->x ? largest_gap(normed, value(h, norm_path(h, path), "out"), 0) : 0;
     return norm < 1e-3 ||
            heed_fail(
-               h->s->run->c, HEED_FAILED,
+               h->r->c, HEED_FAILED,
                "%s: add and norm in double give other numbers than the model: they differ by %.2g",
                h->block->path, norm);
 }
@@ -219,32 +220,33 @@ static bool agrees(const source *h, const heed_attention_trace *l, double *off) 
 static bool make(source *h, heed_attention_trace *out, double *off) {
     if (!copy_weights(h)) return false;
     forward(h);
-    if (heed__stopped(h->s->run->c) || !copy_values(h)) return false;
+    if (heed__stopped(h->r->c) || !copy_values(h)) return false;
     copy_layer(h);
-    if (!heed_attention_trace_make(h->s->run->c, &h->args, out)) return false;
+    if (!heed_attention_trace_make(h->r->c, &h->args, out)) return false;
     compute_others(h, out);
     return agrees(h, out, off);
 }
 
-bool heed_attention_trace_of_head(const heed_inspection *s, const heed_record_block *layer,
-                                  int head, heed_attention_trace *out, double *difference) {
+bool heed_attention_trace_of_head(const heed_run *r, const heed_example *e,
+                                  const heed_record_block *layer, int head,
+                                  heed_attention_trace *out, double *difference) {
     double ignored;
     if (!out) return false;
     *out = (heed_attention_trace){.self = false};
-    if (!heed__inspectable(s) || !layer || !layer->path) return false;
-    if (head < 0 || head >= layer->heads || layer->queries >= s->axis_count ||
-        layer->keys >= s->axis_count)
-        return heed_fail(s->run->c, HEED_USAGE, "%s has no head %d for this input", layer->path,
+    if (!heed__inspectable(r, e) || !layer || !layer->path) return false;
+    if (head < 0 || head >= layer->heads || layer->queries >= e->axis_count ||
+        layer->keys >= e->axis_count)
+        return heed_fail(r->c, HEED_USAGE, "%s has no head %d for this input", layer->path,
                          head + 1);
-    source h = {.s = s, .block = layer, .head = head};
+    source h = {.r = r, .e = e, .block = layer, .head = head};
     h.args = (heed_attention_trace_args){.beta = layer->beta,
                                          .rotary = layer->rotary,
                                          .causal = layer->causal,
                                          .hard = layer->hard,
-                                         .tokens = s->axes[layer->queries].count,
-                                         .sources = s->axes[layer->keys].count};
+                                         .tokens = e->axes[layer->queries].count,
+                                         .sources = e->axes[layer->keys].count};
     bool ok = make(&h, out, difference ? difference : &ignored);
-    heed_probe_clear(s->run->tape);
+    heed_probe_clear(r->tape);
     while (h.count) heed__free(h.arrays[--h.count]);
     return ok;
 }

@@ -26,7 +26,8 @@ typedef struct {
 } answer;
 
 typedef struct {
-    const heed_inspection *s;
+    const heed_run *r;
+    const heed_example *e;
     heed_occlusion_args args;
     int32_t *ids; /* copies of the example's, of which parts are hidden */
     heed_real *x;
@@ -36,20 +37,20 @@ typedef struct {
 } occlusion;
 
 /* The row of logits of a question. */
-static const heed_real *row_of(const heed_tensor *y, const heed_question *q) {
+static const heed_real *row_of(const heed_tensor *y, const heed_example_question *q) {
     return y->x + (size_t)q->row * (size_t)y->shape[1];
 }
 
 static const heed_tensor *pass(const occlusion *o) {
-    return heed__run_example(o->s, &(heed__passing){.ids = o->ids, .x = o->x});
+    return heed__run_example(o->r, o->e, &(heed__passing){.ids = o->ids, .x = o->x});
 }
 
 static bool answer_all(const occlusion *o) {
     const heed_tensor *y = pass(o);
-    for (int i = 0; y && i < o->s->question_count; i++) {
-        const heed_question *q = &o->s->questions[i];
+    for (int i = 0; y && i < o->e->question_count; i++) {
+        const heed_example_question *q = &o->e->questions[i];
         answer *a = &o->answers[i];
-        a->class = heed_inspection_class(o->s, q, y);
+        a->class = heed__class_of(o->r, o->e, q, y);
         a->p = probability(row_of(y, q), y->shape[1], a->class, &a->log_odds);
     }
     return y != NULL;
@@ -58,10 +59,10 @@ static bool answer_all(const occlusion *o) {
 /* Adds the change to keys[0 .. count), which are currently hidden. */
 static bool count_hidden(const occlusion *o, const int *keys, int count) {
     const heed_tensor *y = pass(o);
-    for (int i = 0; y && i < o->s->question_count; i++) {
+    for (int i = 0; y && i < o->e->question_count; i++) {
         const answer *a = &o->answers[i];
         double log_odds;
-        double p = probability(row_of(y, &o->s->questions[i]), y->shape[1], a->class, &log_odds);
+        double p = probability(row_of(y, &o->e->questions[i]), y->shape[1], a->class, &log_odds);
         for (int k = 0; k < count; k++) {
             o->change[0][i * o->keys + keys[k]] += a->p - p;
             o->change[1][i * o->keys + keys[k]] += a->log_odds - log_odds;
@@ -72,16 +73,16 @@ static bool count_hidden(const occlusion *o, const int *keys, int count) {
 }
 
 static bool advance(const occlusion *o, int done, int all) {
-    return heed__progress(o->s->run->c, o->args.progress, o->args.user, done, all);
+    return heed__progress(o->r->c, o->args.progress, o->args.user, done, all);
 }
 
 /* ---- hiding ---- */
 
 /* The token that replaces a hidden one: [MASK] if the model has learned it, else [UNK], else
  * (bytes) a blank, or a full stop for a blank. */
-static int32_t cover_of(const heed_inspection *s, const heed_tokenizer *k, int32_t id) {
+static int32_t cover_of(const heed_run *r, const heed_tokenizer *k, int32_t id) {
     heed_specials x = heed_tokenizer_specials(k);
-    if (heed_model_data(s->run->model)->mask && x.mask >= 0) return x.mask;
+    if (heed_model_data(r->model)->mask && x.mask >= 0) return x.mask;
     if (x.unk >= 0) return x.unk;
     int32_t blank = heed_token_id(k, " ");
     return id == blank ? heed_token_id(k, ".") : blank;
@@ -89,73 +90,74 @@ static int32_t cover_of(const heed_inspection *s, const heed_tokenizer *k, int32
 
 /* A vocabulary of characters contains every character of its text, so [UNK] is never learned. */
 static bool hide_tokens(const occlusion *o) {
-    const heed_inspection *s = o->s;
-    const heed_tokenizer *k = s->read && s->run->source ? s->run->source : s->run->tokenizer;
+    const heed_run *r = o->r;
+    const heed_tokens *text = &o->e->text.tokens;
+    const heed_tokenizer *k = o->e->read && r->source ? r->source : r->tokenizer;
     int unknown = heed_tokenizer_specials(k).unk;
     bool characters = unknown >= 0 && strcmp(heed_tokenizer_kind(k), "char") == 0;
-    if (characters && cover_of(s, k, s->ids[0]) == unknown)
-        heed_message(s->run->c, HEED_WARN,
+    if (characters && cover_of(r, k, text->ids[0]) == unknown)
+        heed_message(r->c, HEED_WARN,
                      "characters are hidden by [UNK], which a model of characters hardly ever sees "
                      "in training: part of the effect may come from [UNK] itself instead of from "
                      "the missing character");
-    for (int i = 0; i < s->count; i++) {
-        int32_t cover = cover_of(s, k, s->ids[i]);
-        if (cover < 0 || cover == s->ids[i]) continue;
+    for (int i = 0; i < (int)text->count; i++) {
+        int32_t cover = cover_of(r, k, text->ids[i]);
+        if (cover < 0 || cover == text->ids[i]) continue;
         o->ids[i] = cover;
         if (!count_hidden(o, &i, 1)) return false;
-        o->ids[i] = s->ids[i];
-        if (!advance(o, i + 1, s->count)) return false;
+        o->ids[i] = text->ids[i];
+        if (!advance(o, i + 1, (int)text->count)) return false;
     }
     return true;
 }
 
-static size_t numbers_of(const heed_inspection *s) {
-    size_t n = s->x != NULL;
-    for (int i = 0; i < s->dims; i++) n *= (size_t)s->shape[i];
+static size_t numbers_of(const heed_example *e) {
+    size_t n = e->x != NULL;
+    for (int i = 0; i < e->dims; i++) n *= (size_t)e->shape[i];
     return n;
 }
 
 static bool hide_positions(const occlusion *o) {
-    size_t each = numbers_of(o->s) / (size_t)o->keys;
+    size_t each = numbers_of(o->e) / (size_t)o->keys;
     for (int i = 0; i < o->keys; i++) {
         size_t at = (size_t)i * each;
         memset(o->x + at, 0, each * sizeof *o->x);
         if (!count_hidden(o, &i, 1) || !advance(o, i + 1, o->keys)) return false;
-        memcpy(o->x + at, o->s->x + at, each * sizeof *o->x);
+        memcpy(o->x + at, o->e->x + at, each * sizeof *o->x);
     }
     return true;
 }
 
-static void hide_patch(const heed_inspection *s, heed_real *x, int patch) {
-    const heed_record_axis *a = &s->axes[0];
-    int height = s->shape[1] / a->rows, width = s->shape[2] / a->cols, channels = s->shape[3];
+static void hide_patch(const heed_example *e, heed_real *x, int patch) {
+    const heed_record_axis *a = &e->axes[0];
+    int height = e->shape[1] / a->rows, width = e->shape[2] / a->cols, channels = e->shape[3];
     int top = patch / a->cols * height, left = patch % a->cols * width;
     for (int row = 0; row < height; row++) {
-        size_t at = ((size_t)(top + row) * (size_t)s->shape[2] + (size_t)left) * (size_t)channels;
+        size_t at = ((size_t)(top + row) * (size_t)e->shape[2] + (size_t)left) * (size_t)channels;
         memset(x + at, 0, (size_t)width * (size_t)channels * sizeof *x);
     }
 }
 
-void heed__hide_patches(const heed_inspection *s, heed_real *x, const int *patches, int count) {
-    for (int i = 0; i < count; i++) hide_patch(s, x, patches[i]);
+void heed__hide_patches(const heed_example *e, heed_real *x, const int *patches, int count) {
+    for (int i = 0; i < count; i++) hide_patch(e, x, patches[i]);
 }
 
 /* Squares of patches, the first of which is at each place of the grid where one fits. */
 static bool hide_windows(const occlusion *o) {
-    const heed_record_axis *a = &o->s->axes[0];
+    const heed_record_axis *a = &o->e->axes[0];
     int window = o->args.window > 1 ? o->args.window : 1;
     int down = a->rows - window + 1, right = a->cols - window + 1;
     if (down < 1 || right < 1)
-        return heed_fail(o->s->run->c, HEED_USAGE, "`window` %d: expected at most %d patches",
-                         window, a->rows < a->cols ? a->rows : a->cols);
+        return heed_fail(o->r->c, HEED_USAGE, "`window` %d: expected at most %d patches", window,
+                         a->rows < a->cols ? a->rows : a->cols);
     int square = window * window;
-    int *keys = heed__alloc_array(o->s->run->c, (size_t)square, sizeof *keys);
+    int *keys = heed__alloc_array(o->r->c, (size_t)square, sizeof *keys);
     bool ok = keys != NULL;
     for (int at = 0; ok && at < down * right; at++) {
-        memcpy(o->x, o->s->x, numbers_of(o->s) * sizeof *o->x);
+        memcpy(o->x, o->e->x, numbers_of(o->e) * sizeof *o->x);
         for (int i = 0; i < square; i++) {
             int patch = (at / right + i / window) * a->cols + at % right + i % window;
-            hide_patch(o->s, o->x, patch);
+            hide_patch(o->e, o->x, patch);
             keys[i] = a->first + patch;
         }
         ok = count_hidden(o, keys, square) && advance(o, at + 1, down * right);
@@ -165,13 +167,14 @@ static bool hide_windows(const occlusion *o) {
 }
 
 static bool hide_all(const occlusion *o) {
-    const heed_inspection *s = o->s;
-    if (s->ids) return hide_tokens(o);
-    if (s->axis_count == 0 || (s->dims == 4 && !s->axes[0].rows))
-        return heed_fail(s->run->c, HEED_USAGE,
+    const heed_run *r = o->r;
+    const heed_example *e = o->e;
+    if (!e->x) return hide_tokens(o);
+    if (e->axis_count == 0 || (e->dims == 4 && !e->axes[0].rows))
+        return heed_fail(r->c, HEED_USAGE,
                          "the model has no positions to hide: %s: expected one of patches",
-                         s->run->model->name);
-    return s->axes[0].rows ? hide_windows(o) : hide_positions(o);
+                         r->model->name);
+    return e->axes[0].rows ? hide_windows(o) : hide_positions(o);
 }
 
 /* ---- the maps ---- */
@@ -179,10 +182,10 @@ static bool hide_all(const occlusion *o) {
 /* Values (Q,K) in the questions' rows; a prediction about the entire input fills all rows. */
 static heed_real *map_values(const occlusion *o, int which, int queries) {
     size_t n = (size_t)queries * (size_t)o->keys;
-    heed_real *v = heed__alloc_array(o->s->run->c, n + 1, sizeof *v);
+    heed_real *v = heed__alloc_array(o->r->c, n + 1, sizeof *v);
     for (size_t i = 0; v && i < n; i++) v[i] = (heed_real)NAN;
-    for (int i = 0; v && i < o->s->question_count; i++) {
-        int query = o->s->questions[i].query;
+    for (int i = 0; v && i < o->e->question_count; i++) {
+        int query = o->e->questions[i].query;
         for (int row = query < 0 ? 0 : query; row < (query < 0 ? queries : query + 1); row++)
             for (int k = 0; k < o->keys; k++)
                 if (o->covers[k] > 0)
@@ -199,14 +202,14 @@ static bool add_maps(const occlusion *o, heed_record *record) {
         "hidden; negative: it rises",
         "by how much ln p / (1 - p) of the prediction falls when this part of the input is hidden; "
         "negative: it rises"};
-    int axis = o->s->read ? 1 : 0;
+    int axis = o->e->read ? 1 : 0;
     for (int i = 0; i < 2; i++) {
-        heed_real *v = map_values(o, i, o->s->axes[axis].count);
+        heed_real *v = map_values(o, i, o->e->axes[axis].count);
         heed_record_map m = {.name = names[i],
                              .help = helps[i],
                              .layer = -1,
                              .head = -1,
-                             .stack = heed__inspection_stack(o->s),
+                             .stack = heed__example_stack(o->r, o->e),
                              .queries = axis,
                              .values = v};
         bool ok = v && heed_record_add_map(record, &m) >= 0;
@@ -217,9 +220,9 @@ static bool add_maps(const occlusion *o, heed_record *record) {
 }
 
 static bool open_occlusion(occlusion *o) {
-    heed_ctx *c = o->s->run->c;
-    size_t questions = (size_t)o->s->question_count, keys = (size_t)o->s->axes[0].count;
-    size_t tokens = (size_t)o->s->count, numbers = numbers_of(o->s);
+    heed_ctx *c = o->r->c;
+    size_t questions = (size_t)o->e->question_count, keys = (size_t)o->e->axes[0].count;
+    size_t tokens = o->e->text.tokens.count, numbers = numbers_of(o->e);
     o->keys = (int)keys;
     o->answers = heed__alloc_array(c, questions, sizeof *o->answers);
     o->change[0] = heed__alloc_array(c, 2 * questions * keys, sizeof *o->change[0]);
@@ -228,18 +231,18 @@ static bool open_occlusion(occlusion *o) {
     if (tokens) o->ids = heed__alloc_array(c, tokens, sizeof *o->ids);
     if (numbers) o->x = heed__alloc_array(c, numbers, sizeof *o->x);
     if (heed_ctx_status(c) != HEED_OK) return false;
-    if (tokens) memcpy(o->ids, o->s->ids, tokens * sizeof *o->ids);
-    if (numbers) memcpy(o->x, o->s->x, numbers * sizeof *o->x);
+    if (tokens) memcpy(o->ids, o->e->text.tokens.ids, tokens * sizeof *o->ids);
+    if (numbers) memcpy(o->x, o->e->x, numbers * sizeof *o->x);
     return true;
 }
 
-bool heed_occlusion_add(const heed_inspection *s, const heed_occlusion_args *args,
+bool heed_occlusion_add(const heed_run *r, const heed_example *e, const heed_occlusion_args *args,
                         heed_record *record) {
-    if (!heed__inspectable(s)) return false;
-    occlusion o = {.s = s};
+    if (!heed__inspectable(r, e)) return false;
+    occlusion o = {.r = r, .e = e};
     if (args) o.args = *args;
-    bool ok = heed__inspection_has_questions(s) && open_occlusion(&o) && answer_all(&o) &&
-              hide_all(&o) && heed_ctx_status(s->run->c) == HEED_OK && add_maps(&o, record);
+    bool ok = heed__has_questions(r, e) && open_occlusion(&o) && answer_all(&o) && hide_all(&o) &&
+              heed_ctx_status(r->c) == HEED_OK && add_maps(&o, record);
     heed__free(o.answers);
     heed__free(o.change[0]);
     heed__free(o.covers);

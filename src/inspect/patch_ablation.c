@@ -69,27 +69,28 @@ static void choose_largest(const hiding *r) {
 }
 
 /* Predicts with x instead of the picture. label: a class, of which out->loss is. */
-static bool ask(const heed_inspection *s, heed_real *x, int label, heed_prediction *out) {
-    const heed_tensor *y = heed__run_example(s, &(heed__passing){.x = x});
+static bool ask(const heed_run *r, const heed_example *e, const heed_real *x, int label,
+                heed_prediction *out) {
+    const heed_tensor *y = heed__run_example(r, e, &(heed__passing){.x = x});
     if (y) *out = heed_prediction_of(y->x, y->shape[1], label);
     return y != NULL;
 }
 
-static bool ask_without(const hiding *r, const heed_inspection *s, const heed_prediction *intact,
+static bool ask_without(const hiding *r, const heed_example *e, const heed_prediction *intact,
                         int kind, int draws) {
-    size_t pixels = (size_t)s->shape[1] * (size_t)s->shape[2] * (size_t)s->shape[3];
+    size_t pixels = (size_t)e->shape[1] * (size_t)e->shape[2] * (size_t)e->shape[3];
     heed_prediction left;
-    memcpy(r->x, s->x, pixels * sizeof *r->x);
-    heed__hide_patches(s, r->x, r->order, r->hidden);
-    if (!ask(s, r->x, intact->predicted, &left)) return false;
+    memcpy(r->x, e->x, pixels * sizeof *r->x);
+    heed__hide_patches(e, r->x, r->order, r->hidden);
+    if (!ask(r->run, e, r->x, intact->predicted, &left)) return false;
     r->fall[kind][r->picture] += (intact->p - exp(-left.loss)) / draws;
     r->kept[kind][r->picture] += (double)(left.predicted == intact->predicted) / draws;
     return true;
 }
 
-static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *record, int label) {
+static bool hide_all(hiding *r, const heed_example *e, const heed_record *record, int label) {
     heed_prediction intact = {0};
-    bool ok = ask(s, s->x, 0, &intact);
+    bool ok = ask(r->run, e, e->x, 0, &intact);
     r->p += intact.p;
     r->correct += intact.predicted == label;
     for (int k = 0; ok && k < RANDOM; k++) {
@@ -100,30 +101,31 @@ static bool hide_all(hiding *r, const heed_inspection *s, const heed_record *rec
                 read_rows(&record->axes[0], m->values, r->value);
         }
         choose_largest(r);
-        ok = ask_without(r, s, &intact, k, 1);
+        ok = ask_without(r, e, &intact, k, 1);
     }
     for (int i = 0; ok && i < DRAWS; i++) {
         heed_random random =
             heed_random_at(heed_seed(r->run->c), "removal", (uint64_t)r->picture, (uint32_t)i);
         for (int n = 0; n < r->hidden; n++)
             r->order[n] = (int)heed_random_permute(&random, (uint64_t)n, (uint64_t)r->patches);
-        ok = ask_without(r, s, &intact, RANDOM, DRAWS);
+        ok = ask_without(r, e, &intact, RANDOM, DRAWS);
     }
     return ok;
 }
 
 static bool one_picture(hiding *r, size_t index) {
     heed_picture picture = {0};
-    heed_inspection s = {.run = NULL};
+    heed_example e = {0};
     const char *name;
     int label;
     bool ok = heed_images_get(r->args->images, r->args->part, index, &picture, &label, &name) &&
-              heed_inspection_picture(&s, r->run, &picture, name);
-    heed_record *record = ok ? heed_capture(&s, &(heed_capture_args){.lean = true}) : NULL;
-    ok = record && heed_rollout_add(&s, NULL, record) && heed_occlusion_add(&s, NULL, record) &&
-         heed_gradient_add(&s, NULL, record) && hide_all(r, &s, record, label);
+              heed_run_picture(r->run, &picture, name, NULL, &e);
+    heed_record *record = ok ? heed_capture(r->run, &e, &(heed_capture_args){.lean = true}) : NULL;
+    ok = record && heed_rollout_add(r->run, &e, NULL, record) &&
+         heed_occlusion_add(r->run, &e, NULL, record) &&
+         heed_gradient_add(r->run, &e, NULL, record) && hide_all(r, &e, record, label);
     heed_record_free(record);
-    heed_inspection_free(&s);
+    heed_example_free(&e);
     heed_picture_free(&picture);
     return ok;
 }

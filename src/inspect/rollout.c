@@ -145,10 +145,10 @@ bool heed_rollout(heed_ctx *c, const heed_record *all, const heed_rollout_args *
     return ok;
 }
 
-bool heed_rollout_add(const heed_inspection *s, const heed_rollout_args *args,
+bool heed_rollout_add(const heed_run *r, const heed_example *e, const heed_rollout_args *args,
                       heed_record *record) {
-    heed_record *all = heed_capture(s, &(heed_capture_args){.lean = true, .most = 1e9});
-    bool ok = all && heed_rollout(s->run->c, all, args, record);
+    heed_record *all = heed_capture(r, e, &(heed_capture_args){.lean = true, .most = 1e9});
+    bool ok = all && heed_rollout(r->c, all, args, record);
     heed_record_free(all);
     return ok;
 }

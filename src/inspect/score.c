@@ -91,20 +91,17 @@ typedef struct {
 static bool add_peaks(scoring *s, heed_example *e, const heed_generated *about,
                       const heed_pair *pair) {
     heed_run *r = s->e->run;
-    heed_inspection seen = {.run = r};
     if (s->how->peaks == HEED_PEAKS_NONE || about->count < 1) return true;
-    bool ok =
-        heed_example_made(&s->reader, about->ended, e) && heed_inspection_open(&seen, r, e, "");
+    bool ok = heed_example_made(&s->reader, about->ended, e) && heed_run_example(r, "", e);
     heed_alignment_range *right =
-        ok ? heed__alloc_array(r->c, (size_t)seen.target_count, sizeof *right) : NULL;
+        ok ? heed__alloc_array(r->c, e->target.tokens.count, sizeof *right) : NULL;
     ok = right != NULL;
     if (ok && s->how->peaks == HEED_PEAKS_FIELDS)
-        ok = heed_alignment_fields(&seen, pair, right);
+        ok = heed_alignment_fields(r, e, pair, right);
     else if (ok)
-        heed_alignment_diagonal(&seen, s->how->within, s->how->peaks == HEED_PEAKS_ANTI, right);
-    ok = ok && heed_alignment_peaks_add(&s->peaks, &seen, right);
+        heed_alignment_diagonal(r, e, s->how->within, s->how->peaks == HEED_PEAKS_ANTI, right);
+    ok = ok && heed_alignment_peaks_add(&s->peaks, r, e, right);
     heed__free(right);
-    heed_inspection_free(&seen);
     return ok;
 }
 

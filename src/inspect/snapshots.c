@@ -17,8 +17,8 @@ struct heed_snapshots {
     char *dir;
     int64_t count, next; /* snapshots requested; index of the next one */
     int items, tokens;
-    heed_inspection item[HEED_SNAPSHOT_ITEMS];
-    heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* inspected once the model has its parameters */
+    heed_example item[HEED_SNAPSHOT_ITEMS];
+    heed_picture picture[HEED_SNAPSHOT_ITEMS]; /* read once the model has its parameters */
     heed_text caption[HEED_SNAPSHOT_ITEMS];    /* of the picture, for models of captions */
     char name[HEED_SNAPSHOT_ITEMS][160];
 };
@@ -28,8 +28,8 @@ enum { TOKENS = 24 }; /* of a text from the validation part, by default */
 /* ---- inputs ---- */
 
 static bool add_text(heed_snapshots *s, const char *text, size_t n, const char *target) {
-    heed_inspection *to = &s->item[s->items++];
-    return heed_check_text(s->c, text, n) && heed_inspection_text(to, &s->run, text, n, target);
+    heed_example *to = &s->item[s->items++];
+    return heed_check_text(s->c, text, n) && heed_run_text(&s->run, text, n, target, to);
 }
 
 /* Turns a validation batch of one row back into text: without special tokens, with masked ones
@@ -179,7 +179,7 @@ heed_snapshots *heed_snapshots_open(const heed_model *m, const heed_data *d, hee
 void heed_snapshots_close(heed_snapshots *s) {
     if (!s) return;
     for (int i = 0; i < s->items; i++) {
-        heed_inspection_free(&s->item[i]);
+        heed_example_free(&s->item[i]);
         heed_picture_free(&s->picture[i]);
         heed_text_free(&s->caption[i]);
     }
@@ -249,8 +249,8 @@ static bool start(heed_snapshots *s, const heed_report *r) {
         complain(s);
     heed_text_free(&folder);
     for (int i = 0; i < s->items; i++)
-        if (s->picture[i].pixels && !heed_inspection_caption(&s->item[i], &s->run, &s->picture[i],
-                                                             s->name[i], s->caption[i].s))
+        if (s->picture[i].pixels &&
+            !heed_run_picture(&s->run, &s->picture[i], s->name[i], s->caption[i].s, &s->item[i]))
             return false;
     if (r->step > 0 && !heed_snapshots_list(s->disk, s->dir, 0, remove_later, s)) complain(s);
     s->next = 0;
@@ -266,7 +266,8 @@ void heed_snapshots_report(heed_snapshots *s, const heed_report *r) {
     if (!reached(s, s->next, r)) return;
     for (int i = 0; i < s->items && heed_ctx_status(s->c) == HEED_OK; i++) {
         heed_text path = {.c = s->disk};
-        heed_record *record = heed_capture(&s->item[i], &(heed_capture_args){.lean = true});
+        heed_record *record =
+            heed_capture(&s->run, &s->item[i], &(heed_capture_args){.lean = true});
         if (!record) break;
         record->step = r->step;
         if (!heed_text_add(&path, "%s" HEED_INSIDE "snapshots/%d-%08" PRId64 ".npz", s->dir, i + 1,

@@ -92,9 +92,10 @@ static bool describe(const heed_data *d, const heed_config *f, heed_facts *out) 
     return true;
 }
 
-static int ask(const heed_reader *r, const heed_example *e, int positions, heed_question *out) {
+static int ask(const heed_reader *r, const heed_example *e, int positions,
+               heed_example_question *out) {
     (void)r, (void)e, (void)positions;
-    *out = (heed_question){.query = -1, .says = "the last column"};
+    *out = (heed_example_question){.query = -1, .says = "the last column"};
     return 1;
 }
 

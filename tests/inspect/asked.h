@@ -2,8 +2,8 @@
 #ifndef HEED_TEST_ASKED_H
 #define HEED_TEST_ASKED_H
 
-#include "kinds/inputs.h"
 #include "lab.h"
+#include <heed/inspect.h>
 #include <heed/models.h>
 #include <heed/record.h>
 
@@ -11,7 +11,7 @@ static const char words[] = "the red cat saw one blue dog and ran";
 
 typedef struct {
     heed_run run;
-    heed_inspection s;
+    heed_example e;
 } asked;
 
 static inline void set(heed_config *f, const char *settings) {
@@ -45,7 +45,7 @@ static inline asked ask(const heed_model *model, const char *settings) {
 
 static inline void close_asked(asked *a, heed_record *record) {
     heed_record_free(record);
-    heed_inspection_free(&a->s);
+    heed_example_free(&a->e);
     free(a->run.self);
     CLOSE(a->run.c);
 }

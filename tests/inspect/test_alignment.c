@@ -8,7 +8,7 @@ static const char words[] = "red house blue car the of";
 
 typedef struct {
     heed_run run;
-    heed_inspection s;
+    heed_example e;
 } bench;
 
 static void open_bench(bench *b, const heed_model *m, const char *settings) {
@@ -27,11 +27,11 @@ static void open_bench(bench *b, const heed_model *m, const char *settings) {
     r->self = calloc(1, m->size);
     CHECK(heed_model_init(m, r->self, r->store, r->config));
     shake(r->store);
-    CHECK(heed_inspection_text(&b->s, r, "the red car", 11, "blue house"));
+    CHECK(heed_run_text(r, "the red car", 11, "blue house", &b->e));
 }
 
 static void close_bench(bench *b) {
-    heed_inspection_free(&b->s);
+    heed_example_free(&b->e);
     free(b->run.self);
     CLOSE(b->run.c);
 }
@@ -46,12 +46,13 @@ TEST(alignment_counts_peaks_of_every_head) {
     size_t sum[4] = {0};
     open_bench(&b, &heed_model_seq2seq, two_layers);
     heed_stack cross = HEED_CROSS;
-    heed_record *r = heed_capture(&b.s, &(heed_capture_args){.stack = &cross, .lean = true});
-    CHECK(r && r->block_count == 2 && b.s.target_count == 3 && b.s.count == 4);
-    for (int at = 0; r && at < b.s.count; at++) {
+    heed_record *r =
+        heed_capture(&b.run, &b.e, &(heed_capture_args){.stack = &cross, .lean = true});
+    CHECK(r && r->block_count == 2 && b.e.target.tokens.count == 3 && b.e.text.tokens.count == 4);
+    for (int at = 0; r && at < (int)b.e.text.tokens.count; at++) {
         heed_alignment_range right[3] = {{at, at}, {at, at}, {-1, -1}}; /* not the [SEP] */
         CHECK(heed_alignment_peaks_open(&b.run, &p) && p.layers == 2 && p.heads == 2);
-        CHECK(heed_alignment_peaks_add(&p, &b.s, right) && p.count == 2);
+        CHECK(heed_alignment_peaks_add(&p, &b.run, &b.e, right) && p.count == 2);
         for (int i = 0; i < 4; i++) {
             const heed_real *w = r->blocks[i / 2].weights + (i % 2) * 3 * 4;
             size_t expected = 0;
@@ -79,19 +80,19 @@ TEST(alignment_knows_the_right_tokens) {
     bench b;
     heed_alignment_range right[3];
     open_bench(&b, &heed_model_seq2seq, two_layers);
-    heed_alignment_diagonal(&b.s, 0, false, right);
+    heed_alignment_diagonal(&b.run, &b.e, 0, false, right);
     CHECK(is_range(&right[0], 0, 0) && is_range(&right[1], 1, 1) && is_range(&right[2], -1, -1));
-    heed_alignment_diagonal(&b.s, 1, true, right);
+    heed_alignment_diagonal(&b.run, &b.e, 1, true, right);
     CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 2));
     heed_pair pair = {.line = 7, .source = "the red car", .source_n = 11, .note = "4-11 0-3"};
     pair.note_n = strlen(pair.note);
-    CHECK(heed_alignment_fields(&b.s, &pair, right));
+    CHECK(heed_alignment_fields(&b.run, &b.e, &pair, right));
     CHECK(is_range(&right[0], 1, 2) && is_range(&right[1], 0, 0) && is_range(&right[2], -1, -1));
     pair.note_n = 4; /* one field: the second is counted, and no place is right */
-    CHECK(heed_alignment_fields(&b.s, &pair, right) && right[1].first >= 0 &&
+    CHECK(heed_alignment_fields(&b.run, &b.e, &pair, right) && right[1].first >= 0 &&
           right[1].last < right[1].first);
     pair.note_n = 3; /* "4-1" */
-    CHECK_FAILS(b.run.c, heed_alignment_fields(&b.s, &pair, right), HEED_DATA,
+    CHECK_FAILS(b.run.c, heed_alignment_fields(&b.run, &b.e, &pair, right), HEED_DATA,
                 "line 7 has no fields");
     close_bench(&b);
 }
@@ -105,13 +106,14 @@ TEST(alignment_of_a_fixed_context_and_of_no_source) {
     open_bench(&b, &heed_model_rnn, "width=8 block=8 attention=none");
     CHECK(heed_cross_layer(&b.run, 0, &a) && a.fixed && !heed_cross_layer(&b.run, 1, &a));
     CHECK(heed_alignment_peaks_open(&b.run, &p) && p.layers == 1 &&
-          heed_alignment_peaks_add(&p, &b.s, all));
+          heed_alignment_peaks_add(&p, &b.run, &b.e, all));
     CHECK(p.count == 3 && p.correct[0] == 3);
     heed_alignment_peaks_free(&p);
     b.run.model = &heed_model_mlp;
     CHECK_FAILS(b.run.c, heed_alignment_peaks_open(&b.run, &p), HEED_USAGE,
                 "no attention to a source");
-    CHECK(!heed_alignment_peaks_open(NULL, &p) && !heed_alignment_peaks_add(NULL, &b.s, all));
+    CHECK(!heed_alignment_peaks_open(NULL, &p) &&
+          !heed_alignment_peaks_add(NULL, &b.run, &b.e, all));
     heed_alignment_peaks_free(&p);
     b.run.model = &heed_model_rnn;
     close_bench(&b);
@@ -125,14 +127,16 @@ TEST(alignment_takes_null) {
     const heed_pair pair = {.line = 1};
     open_bench(&b, &heed_model_seq2seq, two_layers);
     CHECK(!heed_cross_layer(NULL, 0, &a) && !heed_cross_layer(&b.run, 0, NULL));
-    CHECK(!heed_alignment(NULL, 0) && heed_alignment(&b.s, 1));
-    CHECK_FAILS(b.run.c, heed_alignment(&b.s, 2), HEED_FAILED, "kept no attention weights");
-    heed_alignment_diagonal(NULL, 0, false, right);
-    heed_alignment_diagonal(&b.s, 0, false, NULL);
-    CHECK(!heed_alignment_fields(NULL, &pair, right) && !heed_alignment_fields(&b.s, NULL, right));
-    CHECK(!heed_alignment_fields(&b.s, &pair, NULL));
+    CHECK(!heed_alignment(NULL, &b.e, 0) && heed_alignment(&b.run, &b.e, 1));
+    CHECK_FAILS(b.run.c, heed_alignment(&b.run, &b.e, 2), HEED_FAILED, "kept no attention weights");
+    heed_alignment_diagonal(NULL, &b.e, 0, false, right);
+    heed_alignment_diagonal(&b.run, &b.e, 0, false, NULL);
+    CHECK(!heed_alignment_fields(NULL, &b.e, &pair, right) &&
+          !heed_alignment_fields(&b.run, &b.e, NULL, right));
+    CHECK(!heed_alignment_fields(&b.run, &b.e, &pair, NULL));
     CHECK(!heed_alignment_peaks_open(&b.run, NULL) && heed_alignment_peaks_open(&b.run, &p));
-    CHECK(!heed_alignment_peaks_add(&p, NULL, right) && !heed_alignment_peaks_add(&p, &b.s, NULL));
+    CHECK(!heed_alignment_peaks_add(&p, &b.run, NULL, right) &&
+          !heed_alignment_peaks_add(&p, &b.run, &b.e, NULL));
     heed_alignment_peaks_free(&p);
     heed_alignment_peaks_free(NULL);
     close_bench(&b);

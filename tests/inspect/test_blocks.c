@@ -8,7 +8,7 @@
 /* The subject points to the run, which must not move any more. */
 static void ask_llama(asked *a, const char *settings) {
     *a = ask(&heed_model_gpt, settings);
-    CHECK(inspect_text(&a->s, &a->run, "the red cat saw one", 19, NULL));
+    CHECK(heed_run_text(&a->run, "the red cat saw one", 19, NULL, &a->e));
 }
 
 /* The parameters of `from` in a model whose heads share nothing: rows of keys and values repeat. */
@@ -31,7 +31,7 @@ enum { LOGITS = 10 };
 /* Some of the logits. */
 static void logits_now(const asked *a, heed_real out[LOGITS]) {
     heed_tape_begin(a->run.tape, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(&a->s, a->run.tape);
+    const heed_tensor *y = heed_run_logits(&a->run, &a->e, a->run.tape);
     CHECK(y && y->size >= LOGITS);
     if (y && y->size >= LOGITS) memcpy(out, y->x, LOGITS * sizeof *out);
 }
@@ -80,9 +80,9 @@ TEST(blocks_a_head_without_values_or_output_of_its_own_stays_on) {
 TEST(blocks_a_record_has_rotated_queries_and_shared_keys) {
     asked a;
     ask_llama(&a, LLAMA);
-    heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = false}), *back = NULL;
+    heed_record *r = heed_capture(&a.run, &a.e, &(heed_capture_args){.lean = false}), *back = NULL;
     heed_record *one = heed_capture(
-        &a.s, &(heed_capture_args){.lean = false, .head_count = 1, .heads = (int[]){3}});
+        &a.run, &a.e, &(heed_capture_args){.lean = false, .head_count = 1, .heads = (int[]){3}});
     char path[160];
     snprintf(path, sizeof path, "%s/llama.npz", test_folder());
     CHECK(r && one && heed_record_npz(a.run.c, r, path));
@@ -90,7 +90,7 @@ TEST(blocks_a_record_has_rotated_queries_and_shared_keys) {
     const heed_record *all[] = {r, back, one};
     for (int i = 0; i < 3 && back && one; i++) {
         const heed_record_block *b = &all[i]->blocks[1];
-        int n = a.s.count, plane = n * n, keys = n * b->key;
+        int n = (int)a.e.text.tokens.count, plane = n * n, keys = n * b->key;
         CHECK(b->rotary == 20 && b->kv_heads == 2 && b->heads == (i < 2 ? 4 : 1) && b->v);
         for (int at = 0; at < b->heads * plane; at++) {
             const heed_real *q = b->q + at / n * b->key, *k = b->k + at / plane * keys;
@@ -126,7 +126,8 @@ TEST(blocks_a_lesson_rotates_queries_and_keys) {
         heed_attention_trace l;
         heed_attention_trace_gradient g;
         double off = 1;
-        CHECK(heed_attention_trace_of_head(&a.s, &list[0], head, &l, &off) && off < 10 * tiny);
+        CHECK(heed_attention_trace_of_head(&a.run, &a.e, &list[0], head, &l, &off) &&
+              off < 10 * tiny);
         CHECK(l.part[HEED_TRACE_Q_R].x && l.args.rotary == 20);
         CHECK(heed_attention_trace_backward(a.run.c, &l, l.part[HEED_TRACE_OUTPUT].x, NULL, &g));
         const heed_matrix *const d[] = {&g.part[HEED_TRACE_W_Q], &g.part[HEED_TRACE_W_K]};

@@ -5,8 +5,8 @@ static const char text[] = "red cat saw [MASK] dog";
 
 /* The subject points to the run, which must not move any more. */
 static heed_record *look(asked *a) {
-    CHECK(inspect_text(&a->s, &a->run, text, sizeof text - 1, NULL));
-    heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
+    CHECK(heed_run_text(&a->run, text, sizeof text - 1, NULL, &a->e));
+    heed_record *r = heed_capture(&a->run, &a->e, &(heed_capture_args){.lean = true});
     if (!r) test_fail(__FILE__, __LINE__, "no record: %s", heed_ctx_error(a->run.c));
     return r;
 }
@@ -33,7 +33,7 @@ static double probability(const asked *a, const int32_t *ids, int row, int class
     heed_tape *t = a->run.tape;
     heed_tape_begin(t, HEED_EVAL, 0);
     heed_tensor *y = a->run.model->logits(
-        a->run.self, t, &(heed_model_input){.x = heed_ids(t, ids, 1, a->s.count)});
+        a->run.self, t, &(heed_model_input){.x = heed_ids(t, ids, 1, (int)a->e.text.tokens.count)});
     int n = y ? y->shape[2] : 0;
     double sum = 0;
     for (int i = 0; i < n; i++) sum += exp((double)(y->x[row * n + i] - y->x[row * n + class]));
@@ -46,8 +46,8 @@ static int best_class(const asked *a, int row) {
     heed_specials x = heed_tokenizer_specials(a->run.tokenizer);
     for (int i = 0; i < n; i++) {
         if (i == x.unk || i == x.pad || i == x.cls || i == x.sep || i == x.mask) continue;
-        double p = probability(a, a->s.ids, row, i);
-        if (best < 0 || p > probability(a, a->s.ids, row, best)) best = i;
+        double p = probability(a, a->e.text.tokens.ids, row, i);
+        if (best < 0 || p > probability(a, a->e.text.tokens.ids, row, best)) best = i;
     }
     return best;
 }
@@ -61,27 +61,28 @@ TEST(matters_occlusion_asks_again_without_each_token) {
     heed_tensor *e = heed_params_find(a.run.store, "embed.token.weight")->tensor;
     memcpy(e->x + cat * 8, e->x + mask * 8, 8 * sizeof *e->x);
     heed_record *r = look(&a);
-    CHECK(heed_occlusion_add(&a.s, NULL, r));
+    CHECK(heed_occlusion_add(&a.run, &a.e, NULL, r));
     const heed_record_map *m = map_at(r, "occlusion", -1, -1);
     const heed_record_map *odds = map_at(r, "occlusion, log-odds", -1, -1);
-    int row = a.s.questions[0].query, class = best_class(&a, row);
-    double whole = probability(&a, a.s.ids, row, class);
-    for (int k = 0; m && odds && k < a.s.count; k++) {
-        int32_t own = a.s.ids[k];
-        double found = (double)m->values[row * a.s.count + k];
-        a.s.ids[k] = mask;
-        double p = probability(&a, a.s.ids, row, class);
-        a.s.ids[k] = own;
+    int row = a.e.questions[0].query, class = best_class(&a, row);
+    double whole = probability(&a, a.e.text.tokens.ids, row, class);
+    for (int k = 0; m && odds && k < (int)a.e.text.tokens.count; k++) {
+        int32_t own = a.e.text.tokens.ids[k];
+        double found = (double)m->values[row * (int)a.e.text.tokens.count + k];
+        a.e.text.tokens.ids[k] = mask;
+        double p = probability(&a, a.e.text.tokens.ids, row, class);
+        a.e.text.tokens.ids[k] = own;
         if (own == mask) {
             CHECK(isnan(found));
             continue;
         }
         CHECK_CLOSE(found, whole - p, 10 * tiny);
-        CHECK_CLOSE(odds->values[row * a.s.count + k], log(whole / (1 - whole) * (1 - p) / p),
-                    100 * tiny);
+        CHECK_CLOSE(odds->values[row * (int)a.e.text.tokens.count + k],
+                    log(whole / (1 - whole) * (1 - p) / p), 100 * tiny);
         if (own == cat) CHECK(found == 0);
     }
-    for (int k = 0; m && k < a.s.count; k++) CHECK(isnan((double)m->values[k])); /* row 0 */
+    for (int k = 0; m && k < (int)a.e.text.tokens.count; k++)
+        CHECK(isnan((double)m->values[k])); /* row 0 */
     close_asked(&a, r);
 }
 
@@ -95,7 +96,7 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
     snprintf(name, sizeof name, "%s.out.bias", path);
     heed_tensor *b = heed_params_find(a->run.store, name)->tensor;
     heed_tape *t = a->run.tape;
-    const heed_question *q = &a->s.questions[a->s.question_count - 1];
+    const heed_example_question *q = &a->e.questions[a->e.question_count - 1];
     double y[2], step = is_double ? 1e-5 : 1e-2;
     heed_real own[8];
     memcpy(own, b->x, sizeof own);
@@ -107,7 +108,7 @@ static double slope(const asked *a, const char *path, const heed_real *v, int ke
             b->x[i] = (heed_real)((double)own[i] + (side ? -step : step) * along);
         }
         heed_tape_begin(t, HEED_EVAL, 0);
-        heed_tensor *all = heed_inspection_logits(&a->s, t);
+        heed_tensor *all = heed_run_logits(&a->run, &a->e, t);
         y[side] = all ? (double)all->x[q->row * all->shape[1] + class] : 0;
     }
     memcpy(b->x, own, sizeof own);
@@ -118,7 +119,7 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
     heed_tape *t = a->run.tape;
     heed_probe(t, path, false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_inspection_logits(&a->s, t);
+    heed_run_logits(&a->run, &a->e, t);
     heed_tensor *v = heed_probe_find(t, path);
     heed_probe_clear(t);
     if (v) memcpy(copy, v->x, v->size * sizeof *copy);
@@ -129,7 +130,7 @@ static heed_tensor *values_of(const asked *a, const char *path, heed_real *copy)
 static void check_slopes(const asked *a, const heed_record *r, const heed_record_block *b,
                          const heed_real *v, int class, double *sums) {
     int keys = r->axes[b->keys].count, queries = r->axes[b->queries].count, positive = 0;
-    int row = a->s.questions[a->s.question_count - 1].query;
+    int row = a->e.questions[a->e.question_count - 1].query;
     for (int k = 0; k < keys; k++) {
         sums[k] = 0;
         for (int h = 0; h < 2; h++) {
@@ -150,9 +151,10 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
     heed_real v[2 * 10 * 4];
     double sums[10];
     CHECK(values_of(&a, "encoder.0.attn.v", v) != NULL);
-    CHECK(heed_gradient_add(&a.s, &(heed_gradient_args){.question = -1, .by_head = true}, r));
+    CHECK(
+        heed_gradient_add(&a.run, &a.e, &(heed_gradient_args){.question = -1, .by_head = true}, r));
     const heed_record_map *whole = map_at(r, "gradient", -1, -1);
-    int n = a.s.count, row = a.s.questions[0].query;
+    int n = (int)a.e.text.tokens.count, row = a.e.questions[0].query;
     check_slopes(&a, r, &r->blocks[0], v, best_class(&a, row), sums);
     for (int k = 0; whole && k < n; k++)
         CHECK_CLOSE(whole->values[row * n + k], sums[k], is_double ? 1e-8 : 4e-3);
@@ -163,10 +165,10 @@ TEST(matters_gradient_is_the_slope_times_the_weight) {
 
 /* Two vocabularies, so that nothing of the target hangs on the source's embeddings. */
 static heed_record *look_at_pair(asked *a, bool by_head) {
-    CHECK(inspect_text(&a->s, &a->run, "red cat saw", 11, "blue dog"));
-    heed_record *r = heed_capture(&a->s, &(heed_capture_args){.lean = true});
+    CHECK(heed_run_text(&a->run, "red cat saw", 11, "blue dog", &a->e));
+    heed_record *r = heed_capture(&a->run, &a->e, &(heed_capture_args){.lean = true});
     heed_gradient_args w = {.question = -1, .by_head = by_head};
-    CHECK(r && heed_gradient_add(&a->s, &w, r));
+    CHECK(r && heed_gradient_add(&a->run, &a->e, &w, r));
     return r;
 }
 
@@ -177,7 +179,8 @@ TEST(matters_gradient_of_a_pair_is_the_slope_in_the_decoders_own_attention) {
     heed_real v[2 * 10 * 4];
     double sums[10];
     CHECK(own && own->stack == HEED_DECODER && values_of(&a, "decoder.0.attn.v", v));
-    if (own) check_slopes(&a, r, own, v, a.s.target[a.s.target_count - 1], sums);
+    if (own)
+        check_slopes(&a, r, own, v, a.e.target.tokens.ids[(int)a.e.target.tokens.count - 1], sums);
     close_asked(&a, r);
 }
 
@@ -200,7 +203,7 @@ TEST(matters_gradient_of_a_pair_goes_through_all_layers_of_both_sides) {
     asked a = ask(&heed_model_seq2seq, SMALL);
     heed_record *r = look_at_pair(&a, false);
     double source[10] = {0}, target[10] = {0};
-    int last = a.s.target_count - 1;
+    int last = (int)a.e.target.tokens.count - 1;
     target[last] = 1;
     for (int l = 2; l-- > 0;) {
         pass_back(r, HEED_CROSS, l, target, source);
@@ -209,8 +212,8 @@ TEST(matters_gradient_of_a_pair_goes_through_all_layers_of_both_sides) {
     for (int l = 2; l-- > 0;) pass_back(r, HEED_ENCODER, l, source, source);
     const heed_record_map *m = map_of(r, "gradient", HEED_CROSS, -1, -1);
     const heed_record_map *read = map_of(r, "gradient, target", HEED_DECODER, -1, -1);
-    for (int k = 0; m && k < a.s.count; k++)
-        CHECK_CLOSE(m->values[last * a.s.count + k], source[k], 100 * tiny);
+    for (int k = 0; m && k < (int)a.e.text.tokens.count; k++)
+        CHECK_CLOSE(m->values[last * (int)a.e.text.tokens.count + k], source[k], 100 * tiny);
     for (int k = 0; read && k <= last; k++)
         CHECK_CLOSE(read->values[last * (last + 1) + k], target[k] - (k == last), 100 * tiny);
     close_asked(&a, r);
@@ -221,14 +224,16 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
     for (int i = 0; i < 2; i++) {
         asked a = ask(models[i], SMALL);
         heed_record *r = look(&a);
-        CHECK(heed_rollout_add(&a.s, &(heed_rollout_args){.discard = 0.4}, r));
+        CHECK(heed_rollout_add(&a.run, &a.e, &(heed_rollout_args){.discard = 0.4}, r));
         heed_stack stack = i ? HEED_DECODER : HEED_ENCODER;
         const heed_record_map *m = map_of(r, "rollout", stack, -1, -1);
-        for (int q = 0; m && q < a.s.count; q++) {
+        for (int q = 0; m && q < (int)a.e.text.tokens.count; q++) {
             double sum = 0;
-            for (int k = 0; k < a.s.count; k++) sum += (double)m->values[q * a.s.count + k];
+            for (int k = 0; k < (int)a.e.text.tokens.count; k++)
+                sum += (double)m->values[q * (int)a.e.text.tokens.count + k];
             CHECK_CLOSE(sum, 1, 1e-6);
-            if (i == 1 && q + 1 < a.s.count) CHECK(m->values[q * a.s.count + q + 1] == 0);
+            if (i == 1 && q + 1 < (int)a.e.text.tokens.count)
+                CHECK(m->values[q * (int)a.e.text.tokens.count + q + 1] == 0);
         }
         close_asked(&a, r);
     }
@@ -236,12 +241,12 @@ TEST(matters_rows_of_rollout_sum_to_one_in_every_model) {
 
 TEST(matters_without_a_question_says_so) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(inspect_text(&a.s, &a.run, "red cat", 7, NULL));
-    heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = true});
-    CHECK(!heed_occlusion_add(&a.s, NULL, r));
+    CHECK(heed_run_text(&a.run, "red cat", 7, NULL, &a.e));
+    heed_record *r = heed_capture(&a.run, &a.e, &(heed_capture_args){.lean = true});
+    CHECK(!heed_occlusion_add(&a.run, &a.e, NULL, r));
     CHECK_HAS(heed_ctx_error(a.run.c), "write [MASK] for a word");
     heed_clear(a.run.c);
-    CHECK(!heed_gradient_add(&a.s, NULL, r));
+    CHECK(!heed_gradient_add(&a.run, &a.e, NULL, r));
     heed_clear(a.run.c);
     close_asked(&a, r);
 }
@@ -249,7 +254,7 @@ TEST(matters_without_a_question_says_so) {
 /* A head that is off gives zeros to W_h, and is back with every bit of its own. */
 TEST(matters_heads_go_off_and_come_back) {
     asked a = ask(&heed_model_mlm, SMALL);
-    CHECK(inspect_text(&a.s, &a.run, text, sizeof text - 1, NULL));
+    CHECK(heed_run_text(&a.run, text, sizeof text - 1, NULL, &a.e));
     int count;
     heed_record_block *list = heed_attention_layers(&a.run, &count);
     heed_tensor *w = heed_params_find(a.run.store, "encoder.1.attn.qkv.weight")->tensor;
@@ -262,8 +267,8 @@ TEST(matters_heads_go_off_and_come_back) {
         CHECK(heed_head_off(&a.run, &list[1], head, &off));
         CHECK(memcmp(weight, w->x, sizeof weight) != 0);
         values_of(&a, "encoder.1.attn.v", v);
-        for (int i = 0; i < 2 * a.s.count * 4; i++)
-            CHECK((v[i] == 0) == (i / (a.s.count * 4) == head));
+        for (int i = 0; i < 2 * (int)a.e.text.tokens.count * 4; i++)
+            CHECK((v[i] == 0) == (i / ((int)a.e.text.tokens.count * 4) == head));
         heed_head_on(&off);
         CHECK(memcmp(weight, w->x, sizeof weight) == 0 && memcmp(bias, b->x, sizeof bias) == 0);
     }
@@ -277,7 +282,7 @@ static size_t weights_now(const asked *a, heed_real out[WEIGHTS]) {
     heed_tape *t = a->run.tape;
     heed_probe(t, "decoder.attend.weights", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    CHECK(heed_inspection_logits(&a->s, t) != NULL);
+    CHECK(heed_run_logits(&a->run, &a->e, t) != NULL);
     heed_tensor *w = heed_probe_find(t, "decoder.attend.weights");
     heed_probe_clear(t);
     CHECK(w && w->size <= WEIGHTS);
@@ -298,7 +303,7 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         heed_head_backup off;
         snprintf(settings, sizeof settings, "width=8 block=10 layers=1 %s", kinds[i]);
         asked a = ask(&heed_model_rnn, settings);
-        CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
+        CHECK(heed_run_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
         heed_record_block *list = heed_attention_layers(&a.run, &count);
         size_t n = weights_now(&a, before);
         CHECK(heed_head_off(&a.run, list, 0, &off));
@@ -306,7 +311,7 @@ TEST(matters_a_recurrent_decoder_takes_the_mean_while_its_attention_is_off) {
         heed_head_on(&off);
         CHECK(weights_now(&a, after) == n && n > 0);
         for (size_t k = 0; k < n; k++) {
-            CHECK_CLOSE(meanwhile[k], 1.0 / a.s.count, tiny);
+            CHECK_CLOSE(meanwhile[k], 1.0 / (int)a.e.text.tokens.count, tiny);
             apart += fabs((double)before[k] - (double)meanwhile[k]) > 1e-3;
         }
         CHECK(apart > 0 && memcmp(before, after, n * sizeof *before) == 0);
@@ -326,8 +331,8 @@ static double aligned(const heed_record_block *b, int query, int key) {
 /* What the page needs to show an additive score term by term, also of a record that was written. */
 TEST(matters_an_additive_record_has_what_its_scores_are_made_of) {
     asked a = ask(&heed_model_rnn, "width=8 block=10 layers=1 attention=additive");
-    CHECK(inspect_text(&a.s, &a.run, "red cat saw", 11, "blue dog"));
-    heed_record *r = heed_capture(&a.s, &(heed_capture_args){.lean = false}), *back = NULL;
+    CHECK(heed_run_text(&a.run, "red cat saw", 11, "blue dog", &a.e));
+    heed_record *r = heed_capture(&a.run, &a.e, &(heed_capture_args){.lean = false}), *back = NULL;
     char path[160];
     snprintf(path, sizeof path, "%s/additive.npz", test_folder());
     CHECK(r && heed_record_npz(a.run.c, r, path) && (back = heed_record_read(a.run.c, path)));

@@ -134,8 +134,7 @@ static bool choose_layer(const work *w, int *layer, heed_stack *stack) {
     return found >= 0;
 }
 
-static heed_record *record_of(const work *w, const heed_inspection *s, int layer,
-                              heed_stack stack) {
+static heed_record *record_of(const work *w, const heed_example *e, int layer, heed_stack stack) {
     heed_capture_args wish = {.layer_count = w->layer_count,
                               .layers = w->layers,
                               .head_count = w->head_count,
@@ -145,11 +144,11 @@ static heed_record *record_of(const work *w, const heed_inspection *s, int layer
                               .most = flag_on(w->p, "force") ? -1 : 0};
     if (!is_whole(w) || flag_on(w->p, "words")) wish.lean = true;
     if (!is_whole(w)) wish.stack = &stack;
-    if (!is_whole(w) && !compares_layers(s, w->p->flags, stack)) {
+    if (!is_whole(w) && !compares_layers(w->run, e, w->p->flags, stack)) {
         wish.layer_count = 1;
         wish.layers = &layer;
     }
-    heed_record *r = heed_capture(s, &wish);
+    heed_record *r = heed_capture(w->run, e, &wish);
     heed_text note = {.c = w->p->c}; /* on what was left out */
     heed_record_cut cut = {.layer_count = w->layer_count,
                            .layers = w->layers,
@@ -270,18 +269,18 @@ static bool view_open(attend_view *a, program *p, const heed_run *r, const heed_
 
 /* Occlusion and gradient need a prediction at the query that is shown, unless a question is about
  * the entire input or none is on this axis. */
-static bool is_predicted(const attend_view *a, const heed_inspection *s) {
+static bool is_predicted(const attend_view *a, const heed_example *e) {
     const heed_record_view *v = &a->v;
     bool occlude = flag_on(a->p, "occlude"), any = false;
     if (v->query < 0 || !(occlude || flag_on(a->p, "gradient"))) return true;
-    for (int i = 0; i < s->question_count; i++) {
-        const heed_question *q = &s->questions[i];
+    for (int i = 0; i < e->question_count; i++) {
+        const heed_example_question *q = &e->questions[i];
         if (q->axis != v->block->queries) continue;
         if (q->query < 0 || q->query == v->query) return true;
         any = true;
     }
     if (!any) return true;
-    const heed_question *last = &s->questions[s->question_count - 1];
+    const heed_example_question *last = &e->questions[e->question_count - 1];
     const heed_record_axis *axis = &v->record->axes[v->block->queries];
     char here[HEED_WORDS], there[HEED_WORDS];
     return heed_fail(a->p->c, HEED_USAGE,
@@ -343,25 +342,26 @@ static bool note_saturated(attend_view *a, heed_record *r) {
 /* Adds the maps that the flags ask for to the record. whole: for all questions and by layer, for
  * files; otherwise only for the question that is shown: that at the query, or the last one. For a
  * pair whose matrix is shown, the gradient has a row for each token of the target. */
-static bool maps_add(attend_view *a, const heed_inspection *s, heed_record *record, bool whole) {
+static bool maps_add(attend_view *a, const heed_run *r, const heed_example *e, heed_record *record,
+                     bool whole) {
     program *p = a->p;
-    inspect_progress hidden = {p, s->x ? "hidden patch" : "hidden token"}, traced = {p, "gradient"};
+    inspect_progress hidden = {p, e->x ? "hidden patch" : "hidden token"}, traced = {p, "gradient"};
     heed_rollout_args rollout = {.max = strcmp(flag_text(p, "fuse"), "max") == 0,
                                  .discard = heed_config_real(p->flags, "discard")};
     heed_occlusion_args occlusion = {
         .window = flag_int(p, "window"), .progress = inspect_advance, .user = &hidden};
-    heed_gradient_args gradient = {.question = s->question_count - 1,
-                                   .only = !whole && !(s->read && a->v.query < 0),
+    heed_gradient_args gradient = {.question = e->question_count - 1,
+                                   .only = !whole && !(e->read && a->v.query < 0),
                                    .by_head = whole,
                                    .progress = inspect_advance,
                                    .user = &traced};
-    for (int i = 0; a->v.query >= 0 && i < s->question_count; i++)
-        if (s->questions[i].axis == a->v.block->queries && s->questions[i].query == a->v.query)
+    for (int i = 0; a->v.query >= 0 && i < e->question_count; i++)
+        if (e->questions[i].axis == a->v.block->queries && e->questions[i].query == a->v.query)
             gradient.question = i;
-    bool ok = is_predicted(a, s);
-    if (flag_on(p, "rollout")) ok = ok && heed_rollout_add(s, &rollout, record);
-    if (flag_on(p, "occlude")) ok = ok && heed_occlusion_add(s, &occlusion, record);
-    if (flag_on(p, "gradient")) ok = ok && heed_gradient_add(s, &gradient, record);
+    bool ok = is_predicted(a, e);
+    if (flag_on(p, "rollout")) ok = ok && heed_rollout_add(r, e, &rollout, record);
+    if (flag_on(p, "occlude")) ok = ok && heed_occlusion_add(r, e, &occlusion, record);
+    if (flag_on(p, "gradient")) ok = ok && heed_gradient_add(r, e, &gradient, record);
     if (flag_on(p, "occlude") || flag_on(p, "gradient")) eval_loop_progress(p, "", 1, 1);
     return ok && note_saturated(a, record);
 }
@@ -647,61 +647,41 @@ static bool is_due(const work *w) {
     return !html && (!drawn || typed || w->bytes > most);
 }
 
-static bool take(work *w, const heed_inspection *s) {
+static bool take(work *w, const heed_example *e) {
     input in = {0};
     int layer;
     heed_stack stack;
-    heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, s, layer, stack) : NULL;
+    heed_record *r = choose_layer(w, &layer, &stack) ? record_of(w, e, layer, stack) : NULL;
     snprintf(in.name, sizeof in.name, "%s", w->names.name);
     w->taken++;
     bool words = flag_on(w->p, "words"), ok = r && check_text_size(w, r);
     if (ok && words) { /* whose tokens are chosen as words */
         heed_record *tokens = r;
         attend_view all = {.p = w->p, .v = heed_record_view_of(r, -1)};
-        r = maps_add(&all, s, r, is_whole(w)) ? heed_record_words(w->p->c, r) : NULL;
+        r = maps_add(&all, w->run, e, r, is_whole(w)) ? heed_record_words(w->p->c, r) : NULL;
         heed_record_free(tokens);
     }
     in.record = r;
     ok = ok && r && view_open(&in.view, w->p, w->run, r) &&
-         (words || maps_add(&in.view, s, r, is_whole(w))) && append(w, &in);
+         (words || maps_add(&in.view, w->run, e, r, is_whole(w))) && append(w, &in);
     if (!ok) heed_record_free(r);
     if (ok && w->taken % w->run_count == 0 && is_due(w)) show_all(w);
     return ok;
 }
 
-static bool take_text(program *p, void *user, const char *text, size_t n) {
-    (void)p;
+/* Of a text, or of a picture, by each run. */
+static bool take_one(program *p, void *user, const given_input *in) {
     work *w = user;
-    bool ok = true;
-    const char *target = *flag_text(w->p, "target") ? flag_text(w->p, "target") : NULL;
-    number_name(w->names.name, w->taken / w->run_count);
+    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
+    bool ok = !in->picture || name_outputs(p, &w->names, in->name);
+    if (!in->picture) number_name(w->names.name, w->taken / w->run_count);
     for (int i = 0; ok && i < w->run_count; i++) {
-        heed_inspection s;
+        heed_example e = {0};
         w->run = w->runs[i];
-        ok = inspect_text(&s, w->run, text, n, target) && take(w, &s);
-        heed_inspection_free(&s);
+        ok = example_of_given(w->run, in, target, &e) && take(w, &e);
+        heed_example_free(&e);
     }
     return ok;
-}
-
-static bool take_picture_input(program *p, void *user, const char *name, heed_picture *picture) {
-    work *w = user;
-    heed_inspection s = {0};
-    const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
-    bool ok = name_outputs(p, &w->names, name) &&
-              heed_inspection_caption(&s, w->run, picture, name, target) && take(w, &s);
-    heed_inspection_free(&s);
-    return ok;
-}
-
-static void take_pictures(work *w) {
-    program *p = w->p;
-    if (p->argc == 1)
-        heed_fail(p->c, HEED_USAGE,
-                  "missing picture: the run reads pictures; hint: `attend %s FILE.png`",
-                  p->argv[0]);
-    else
-        each_picture(p, w->run, w, take_picture_input);
 }
 
 /* ---- heed attend ---- */
@@ -772,11 +752,13 @@ static void attend(program *p) {
             heed_fail(p->c, HEED_USAGE,
                       "--words and --%s, which is of tokens: expected one of them", hiding[i]);
     bool ok = w.heads && cut_fits(p->c, p->flags, list, count, &cut);
-    if (ok && sees_pictures(w.run->model))
-        take_pictures(&w);
+    if (ok && sees_pictures(w.run->model) && p->argc == 1)
+        heed_fail(p->c, HEED_USAGE,
+                  "missing picture: the run reads pictures; hint: `attend %s FILE.png`",
+                  p->argv[0]);
     else if (ok) {
         note_second(p, w.run->model);
-        each_input(p, &w, take_text, 0);
+        each_given(p, w.run, &w, take_one, 0);
     }
     if (ok) show_all(&w);
     free(w.list);

@@ -46,19 +46,20 @@ typedef struct {
 /* ---- the words of the caption: how probable each was, and where the model looked ---- */
 
 /* The natural logarithm of the probability of each word given those before, [SEP] included. */
-static json_t *words_json(const heed_inspection *s) {
-    heed_tape *t = s->run->tape;
+static json_t *words_json(const heed_run *r, const heed_example *e) {
+    heed_tape *t = r->tape;
+    const heed_tokens *words = &e->target.tokens;
     heed_tape_begin(t, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(s, t);
+    const heed_tensor *y = heed_run_logits(r, e, t);
     json_t *list = json_array();
-    for (int i = 0; y && i < s->target_count; i++) {
+    for (size_t i = 0; y && i < words->count; i++) {
         int n = y->shape[1];
-        const heed_real *row = y->x + (size_t)i * (size_t)n;
-        double sum = 0, own = (double)row[s->target[i]];
+        const heed_real *row = y->x + i * (size_t)n;
+        double sum = 0, own = (double)row[words->ids[i]];
         for (int v = 0; v < n; v++) sum += exp((double)row[v] - own);
         json_array_append_new(list,
                               json_pack("{s:o, s:o}", "word",
-                                        json_text(heed_token_text(s->run->tokenizer, s->target[i])),
+                                        json_text(heed_token_text(r->tokenizer, words->ids[i])),
                                         "probability", json_number(1 / sum)));
     }
     return list;
@@ -82,22 +83,24 @@ static json_t *weights_json(const heed_record_view *v) {
 }
 
 /* The attention of the chosen layer of the decoder to the picture. */
-static heed_record *capture(const heed_inspection *s, const heed_config *flags, int layers) {
+static heed_record *capture(const heed_run *r, const heed_example *e, const heed_config *flags,
+                            int layers) {
     static const heed_stack cross = HEED_CROSS;
-    int index = chosen_layer(s->run->c, flags, layers, "") - 1;
+    int index = chosen_layer(r->c, flags, layers, "") - 1;
     if (index < 0) return NULL;
     return heed_capture(
-        s, &(heed_capture_args){
-               .layer_count = 1, .layers = &index, .stack = &cross, .lean = true, .top = 1});
+        r, e,
+        &(heed_capture_args){
+            .layer_count = 1, .layers = &index, .stack = &cross, .lean = true, .top = 1});
 }
 
 /* Reads the attention of the caption's words; for the picture if a path is given, and for o. */
-static bool look(program *p, const heed_inspection *s, const char *path, json_t *o) {
+static bool look(program *p, const translator *k, const char *path, json_t *o) {
     heed_record_view v;
     heed_attention_info layer;
     int layers = 0;
-    while (heed_cross_layer(s->run, layers, &layer)) layers++;
-    heed_record *r = capture(s, p->flags, layers);
+    while (heed_cross_layer(k->run, layers, &layer)) layers++;
+    heed_record *r = capture(k->run, &k->in, p->flags, layers);
     bool ok = r != NULL;
     if (ok) {
         v = heed_record_view_of(r, -1);
@@ -114,18 +117,15 @@ static bool look(program *p, const heed_inspection *s, const char *path, json_t 
 
 /* ---- one caption ---- */
 
-/* Adds words and attention of the current caption to o (or NULL), and writes the picture. The
- * translator no longer has its source. */
+/* Adds words and attention of the current caption to o (or NULL), and writes the picture. */
 static bool inspect_caption(program *p, work *w, const char *name, json_t *o) {
-    heed_inspection s = {.run = w->k.run};
     char path[1024] = "";
     const char *png = flag_text(p, "attention");
     if (*png && !name_outputs(p, &w->names, name)) return false;
     if (*png) named_path(path, sizeof path, png, w->names.name);
-    bool ok = inspect_target(&w->k, &s, name);
-    if (ok && o) json_object_set_new(o, "words", words_json(&s));
-    if (ok && (*png || flag_on(p, "weights"))) ok = look(p, &s, path, o);
-    heed_inspection_free(&s);
+    bool ok = complete_target(&w->k, name);
+    if (ok && o) json_object_set_new(o, "words", words_json(w->k.run, &w->k.in));
+    if (ok && (*png || flag_on(p, "weights"))) ok = look(p, &w->k, path, o);
     if (ok && *png) fprintf(o ? stderr : stdout, "wrote %s\n", path);
     return ok;
 }

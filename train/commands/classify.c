@@ -38,8 +38,7 @@ typedef struct {
 /* ---- one input ---- */
 
 /* Words and their labels, separated by a tab, as in a training file. */
-static json_t *labels_of(classifier *k, const heed_inspection *s, const heed_tensor *y) {
-    const heed_example *e = &s->example;
+static json_t *labels_of(classifier *k, const heed_example *e, const heed_tensor *y) {
     json_t *labels = json_array();
     for (size_t i = 0; i < e->word_count; i++) {
         bool read = e->words[i] != HEED_NO_TOKEN; /* else the model does not read the word */
@@ -104,16 +103,16 @@ static void add_rows(classifier *k, const char *name, int top) {
 
 /* Runs the model on the picture again, and writes the picture overlaid with the attention of [CLS]
  * (without [CLS]: the mean over all patches), for each head and their mean. */
-static bool write_overlay(program *p, classifier *k, const heed_inspection *s, const char *name) {
+static bool write_overlay(program *p, classifier *k, const heed_example *e, const char *name) {
     char path[1024];
     int layers;
     if (!name_outputs(p, &k->names, name)) return false;
     named_path(path, sizeof path, flag_text(p, "overlay"), k->names.name);
     free(heed_attention_layers(k->run, &layers)); /* only their number is needed */
-    heed_record *r = capture_layer(s, p->flags, 0);
+    heed_record *r = capture_layer(k->run, e, p->flags, 0);
     bool ok = r != NULL;
     if (r) {
-        heed_record_view v = heed_record_view_of(r, s->axes[0].first ? 0 : -1);
+        heed_record_view v = heed_record_view_of(r, e->axes[0].first ? 0 : -1);
         v.layers = layers;
         v.cells = flag_on(p, "cells");
         ok = heed_view_save(p->c, &v, HEED_PNG, path);
@@ -125,30 +124,30 @@ static bool write_overlay(program *p, classifier *k, const heed_inspection *s, c
 
 static bool classify(program *p, void *user, const given_input *in) {
     classifier *k = user;
-    heed_inspection s = {.run = k->run};
+    heed_example e = {0};
     int top = flag_int(p, "top") < k->classes ? flag_int(p, "top") : k->classes;
     bool words = names_words(k->run->model);
-    bool ok = inspect_given(&s, k->run, in, NULL);
+    bool ok = example_of_given(k->run, in, NULL, &e);
     heed_tape_begin(k->run->tape, HEED_EVAL, 0);
-    const heed_tensor *y = ok ? heed_inspection_logits(&s, k->run->tape) : NULL;
+    const heed_tensor *y = ok ? heed_run_logits(k->run, &e, k->run->tape) : NULL;
     ok = y != NULL;
     if (ok && !words) guesses_of(y->x, k->classes, k->guesses);
-    json_t *labels = ok && words ? labels_of(k, &s, y) : NULL;
+    json_t *labels = ok && words ? labels_of(k, &e, y) : NULL;
     if (ok && flag_on(p, "json")) {
         json_t *o = json_pack("{s:o}", "input", json_text(in->name));
         json_object_set_new(o, words ? "labels" : "predictions",
                             words ? json_incref(labels) : classes_of(k, top));
-        if (s.example.cut) json_object_set_new(o, "cut", json_integer((json_int_t)s.example.cut));
+        if (e.cut) json_object_set_new(o, "cut", json_integer((json_int_t)e.cut));
         print_json(p, o);
     } else if (ok && words)
         print_labels(p, in->name, labels);
     else if (ok)
         print_classes(p, k, in, top);
     if (ok && *flag_text(p, "csv")) add_rows(k, in->name, top);
-    if (ok && *flag_text(p, "overlay")) ok = write_overlay(p, k, &s, in->name);
+    if (ok && *flag_text(p, "overlay")) ok = write_overlay(p, k, &e, in->name);
     k->done += ok;
     json_decref(labels);
-    heed_inspection_free(&s);
+    heed_example_free(&e);
     return ok && heed_ctx_status(p->c) == HEED_OK;
 }
 

@@ -97,17 +97,18 @@ static int read_words(program *p, const heed_run *r, int32_t *ids) {
 }
 
 /* Shows the probabilities of words at each mask, by the softmax over the whole vocabulary. */
-static bool show_words(program *p, const heed_record *r, const heed_inspection *s, json_t *masks) {
+static bool show_words(program *p, const heed_run *run, const heed_example *e, const heed_record *r,
+                       json_t *masks) {
     int32_t ids[MOST_WORDS];
     const char *labels[MOST_WORDS];
     heed_real chances[MOST_WORDS];
-    heed_tape_begin(s->run->tape, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(s, s->run->tape);
-    int count = y ? read_words(p, s->run, ids) : 0;
-    for (int i = 0; count && i < s->question_count; i++) {
-        const heed_real *logits = y->x + (size_t)s->questions[i].row * (size_t)y->shape[1];
+    heed_tape_begin(run->tape, HEED_EVAL, 0);
+    const heed_tensor *y = heed_run_logits(run, e, run->tape);
+    int count = y ? read_words(p, run, ids) : 0;
+    for (int i = 0; count && i < e->question_count; i++) {
+        const heed_real *logits = y->x + (size_t)e->questions[i].row * (size_t)y->shape[1];
         for (int j = 0; j < count; j++) {
-            labels[j] = heed_token_text(s->run->tokenizer, ids[j]);
+            labels[j] = heed_token_text(run->tokenizer, ids[j]);
             chances[j] =
                 (heed_real)exp(-(double)heed_prediction_of(logits, y->shape[1], ids[j]).loss);
         }
@@ -151,20 +152,22 @@ static bool refuse_without_mask(program *p, const heed_run *r, const char *text)
 
 static bool fill_one(program *p, void *user, const char *text, size_t n) {
     json_t *list = flag_on(p, "json") ? json_array() : NULL;
-    heed_inspection s = {.run = user};
-    bool ok = check_mask(p, user, text) && inspect_text(&s, user, text, n, NULL);
-    if (ok && s.question_count == 0) ok = refuse_without_mask(p, s.run, s.title);
-    heed_record *r = ok ? capture_layer(&s, p->flags, flag_int(p, "top")) : NULL;
+    heed_run *run = user;
+    heed_example e = {0};
+    bool ok =
+        check_mask(p, run, text) && example_of_given(run, &(given_input){text, n, NULL}, NULL, &e);
+    if (ok && e.question_count == 0) ok = refuse_without_mask(p, run, e.title);
+    heed_record *r = ok ? capture_layer(run, &e, p->flags, flag_int(p, "top")) : NULL;
     ok = r != NULL;
     if (ok && !list) print_shown(p->c, text, "\n\n");
     bool words = flag_given(p, "words");
-    if (ok && words) ok = show_words(p, r, &s, list);
+    if (ok && words) ok = show_words(p, run, &e, r, list);
     for (int i = 0; ok && !words && i < r->guess_count; i++)
         ok = show_mask(p, r, &r->guesses[i], list);
     if (ok && list) print_object(p, r, list);
     json_decref(list);
     heed_record_free(r);
-    heed_inspection_free(&s);
+    heed_example_free(&e);
     return ok;
 }
 

@@ -157,9 +157,9 @@ static bool attend(stream *s, int context, json_t **result) {
     heed_run *r = s->run;
     int n = s->count - 1, from = n > context && context > 0 ? n - context : 0;
     if (n < 1) return false;
-    heed_inspection seen;
-    heed_record *record = heed_inspection_tokens(&seen, r, s->ids + from, n - from)
-                              ? capture_layer(&seen, s->p->flags, 0)
+    heed_example seen = {0};
+    heed_record *record = heed_run_tokens(r, s->ids + from, n - from, &seen)
+                              ? capture_layer(r, &seen, s->p->flags, 0)
                               : NULL;
     heed_record_view v = heed_record_view_of(record, n - from - 1);
     if (record && result) *result = attend_row_json(s->p, &v);
@@ -170,7 +170,7 @@ static bool attend(stream *s, int context, json_t **result) {
             s->p, &v, s->count > s->prompt_tokens ? heed_class_label(r, s->ids[n], number) : NULL);
     }
     heed_record_free(record);
-    heed_inspection_free(&seen);
+    heed_example_free(&seen);
     return heed_ctx_status(r->c) == HEED_OK;
 }
 

@@ -33,7 +33,7 @@ static const applies uses[] = {
 enum { RUNS = 8 };
 typedef struct {
     heed_run *run;
-    heed_inspection e;
+    heed_example e;
     heed_record *record;
     const heed_record_map *map; /* the record's map */
     heed_text how;              /* how exact it is */
@@ -81,9 +81,10 @@ static bool study(work *w, look *l, const char *what) {
     const char *target = *flag_text(p, "target") ? flag_text(p, "target") : NULL;
     l->how.c = p->c;
     what = one_input(p, l->run, what, &w->line);
-    if (!what || !inspect_input(&l->e, l->run, what, target, flag_on(p, "convert"))) return false;
+    if (!what || !example_of_argument(l->run, what, target, flag_on(p, "convert"), &l->e))
+        return false;
     if (l == w->looks && !sees_pictures(l->run->model)) note_file(p->c, what, NULL);
-    l->record = heed_influence(&l->e, &a);
+    l->record = heed_influence(l->run, &l->e, &a);
     if (!l->record) return false;
     l->map = &l->record->maps[0];
     return true;
@@ -131,7 +132,7 @@ static bool print_map(const work *w, const look *l) {
 }
 
 static bool is_over_picture(const look *l) {
-    return l->e.example.shown.pixels && l->record->axes[l->map->keys].rows > 0;
+    return l->e.shown.pixels && l->record->axes[l->map->keys].rows > 0;
 }
 
 /* Over the picture: the norm of d y / d x_s, where y is that of [CLS] or else of all positions
@@ -155,7 +156,7 @@ static heed_real *shares_of(heed_ctx *c, const look *l) {
 static bool draw_over(const work *w, const look *l) {
     const heed_record_axis *y = &l->record->axes[l->map->queries],
                            *x = &l->record->axes[l->map->keys];
-    const heed_picture *shown = &l->e.example.shown;
+    const heed_picture *shown = &l->e.shown;
     const char *of = y->first ? y->labels[0] : "all positions of the output";
     const char *title = l->record->title;
     char caption[48], note[480];
@@ -164,9 +165,9 @@ static bool draw_over(const work *w, const look *l) {
     snprintf(note, sizeof note,
              "%sNorm of d y / d x_s for place s, as a share of the sum over all places; y: %.80s; "
              "%s.",
-             l->e.example.cropped ? "The model sees the centre square of the picture, which is "
-                                    "shown. "
-                                  : "",
+             l->e.cropped ? "The model sees the centre square of the picture, which is "
+                            "shown. "
+                          : "",
              of, l->how.s);
     heed_tile under = {shown->pixels, shown->width, shown->height, shown->channels, {0}};
     heed_heatmap map = {.rows = 1,
@@ -250,7 +251,7 @@ static void run_influence(program *p) {
         p->status = HEED_INTERRUPTED;
     }
     for (int i = 0; i < w.count; i++) {
-        heed_inspection_free(&w.looks[i].e);
+        heed_example_free(&w.looks[i].e);
         heed_text_free(&w.looks[i].how);
         heed_record_free(w.looks[i].record);
         close_run(p, w.looks[i].run);

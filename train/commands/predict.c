@@ -7,13 +7,13 @@ static const heed_option options[] = {
 /* A line of numbers for each prediction, with what it is where there are several. */
 static bool predict_one(program *p, void *user, const given_input *in) {
     heed_run *r = user;
-    heed_inspection s = {.run = r};
-    bool ok = inspect_given(&s, r, in, NULL);
+    heed_example e = {0};
+    bool ok = example_of_given(r, in, NULL, &e);
     heed_tape_begin(r->tape, HEED_EVAL, 0);
-    const heed_tensor *y = ok ? heed_inspection_logits(&s, r->tape) : NULL;
+    const heed_tensor *y = ok ? heed_run_logits(r, &e, r->tape) : NULL;
     json_t *list = json_array();
-    for (int i = 0; y && i < s.question_count; i++) {
-        const heed_question *q = &s.questions[i];
+    for (int i = 0; y && i < e.question_count; i++) {
+        const heed_example_question *q = &e.questions[i];
         int width = y->shape[1];
         const heed_real *row = y->x + q->row * width;
         json_array_append_new(list, json_numbers(row, width));
@@ -24,7 +24,7 @@ static bool predict_one(program *p, void *user, const given_input *in) {
     if (y && flag_on(p, "json"))
         print_json(p, json_pack("{s:o, s:O}", "input", json_text(in->name), "predictions", list));
     json_decref(list);
-    heed_inspection_free(&s);
+    heed_example_free(&e);
     return y != NULL;
 }
 

@@ -128,10 +128,11 @@ typedef struct explaining {
     int part, row, col; /* --cell: from 1, of one part, or of every step (-1); row 0: not given */
     int most_width, most_tokens; /* most columns and rows drawn of a matrix; 0: all */
     const char *input;           /* of an example that reads one; or NULL */
-    const heed_inspection *of;   /* the input of a run, for its recurrences; or NULL */
-    bool step;                   /* --step: the reader is asked for numbers */
-    int asked, right;            /* numbers asked for, and how many were answered right */
-    heed_text out;               /* printed and freed when the command ends */
+    const heed_run *run;         /* a run and its input, for its recurrences; or NULL */
+    const heed_example *of;
+    bool step;        /* --step: the reader is asked for numbers */
+    int asked, right; /* numbers asked for, and how many were answered right */
+    heed_text out;    /* printed and freed when the command ends */
     /* the head, if the example is one */
     bool head;
     worked w;
@@ -297,7 +298,7 @@ void explain_run(explaining *e, const char *run, const char *text, void (*shown)
 /* The recurrences of a run of rnn (rnn.c): whether it has such; computes them on an input, for the
  * list. */
 bool has_recurrences(const heed_run *run);
-void open_recurrences(explaining *e, const heed_inspection *s);
+void open_recurrences(explaining *e, const heed_run *r, const heed_example *of);
 /* Refuses settings that an example without a head has no use for. */
 bool accepts(explaining *e, const char *name);
 

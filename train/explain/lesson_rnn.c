@@ -510,14 +510,14 @@ static heed_matrix probed(explaining *e, const heed_tape *t, const char *name) {
 
 /* The list of a run's recurrences on the input of e->of. */
 static void run_steps(explaining *e) {
-    const heed_inspection *s = e->of;
-    heed_tape *t = s->run->tape;
+    const heed_example *of = e->of;
+    heed_tape *t = e->run->tape;
     recurrent_layers l;
     recurrence r = {.x = {0}};
-    if (!layers_of(s->run, &l)) return;
+    if (!layers_of(e->run, &l)) return;
     heed_probe(t, "embed.*", false);
     heed_tape_begin(t, HEED_EVAL, 0);
-    heed_tensor *logits = heed_inspection_logits(s, t);
+    heed_tensor *logits = heed_run_logits(e->run, of, t);
     r.x = probed(e, t, "embed.source.out"), r.y_in = probed(e, t, "embed.target.out");
     heed_probe_clear(t);
     if (!logits || !r.x.x || !r.y_in.x) {
@@ -537,7 +537,7 @@ static void run_steps(explaining *e) {
     }
     const char **best = room(e, (size_t)r.y.rows, sizeof *best);
     for (int i = 0; best && i < r.y.rows; i++)
-        best[i] = heed_token_text(s->run->tokenizer, largest_in_row(&r.y, i));
+        best[i] = heed_token_text(e->run->tokenizer, largest_in_row(&r.y, i));
     bool whole = heed_config_bool(e->p->flags, "whole");
     e->most_width = whole ? 0 : 8, e->most_tokens = whole ? 0 : 24;
     e->title = "The recurrences of a trained model";
@@ -545,12 +545,13 @@ static void run_steps(explaining *e) {
         e,
         "%s. Worked out in double from the model's own numbers; its probabilities, in float, "
         "differ by %.1e at most.%s",
-        safe_title(e, s->title), off,
+        safe_title(e, of->title), off,
         whole ? "" : " Wide matrices are cut for the screen (…): --whole, --json.");
-    add_steps(e, &l, &r, s->axes[0].labels, s->axes[s->axis_count - 1].labels, NULL, best);
+    add_steps(e, &l, &r, of->axes[0].labels, of->axes[of->axis_count - 1].labels, NULL, best);
 }
 
-void open_recurrences(explaining *e, const heed_inspection *s) {
-    e->of = s;
+void open_recurrences(explaining *e, const heed_run *r, const heed_example *of) {
+    e->run = r;
+    e->of = of;
     e->own = run_steps;
 }

@@ -11,7 +11,7 @@ enum { SHOWN_WIDTH = 8, SHOWN_TOKENS = 24 };
 typedef struct {
     explaining *e;
     heed_run *run;
-    heed_inspection s;
+    heed_example of;
     heed_record_block block;
     char path[320]; /* the layer's path: "encoder.0.attn" */
     int head;
@@ -77,19 +77,20 @@ static int question_of(const trained *t, const heed_record_axis *queries) {
 static bool make_head(trained *t) {
     worked *w = &t->e->w;
     const heed_config *f = t->run->config;
-    const heed_record_axis *queries = &t->s.axes[t->block.queries],
-                           *keys = &t->s.axes[t->block.keys];
+    const heed_record_axis *queries = &t->of.axes[t->block.queries],
+                           *keys = &t->of.axes[t->block.keys];
     w->custom = !heed_config_has(f, "norm");
     w->pre = !w->custom && strcmp(heed_config_text(f, "norm"), "pre") == 0;
     w->rms = !w->custom && strcmp(heed_config_text(f, "norm-kind"), "rms") == 0;
     w->example = t->e->p->argv[0];
-    w->title = t->s.title;
+    w->title = t->of.title;
     w->tokens = queries->labels;
     w->sources = t->block.stack == HEED_CROSS ? keys->labels : NULL;
     w->layer = t->path;
     w->picture = reads_pictures(t->run->model);
     w->query = question_of(t, queries);
-    if (!heed_attention_trace_of_head(&t->s, &t->block, t->head, &w->lesson, &t->e->place.off) ||
+    if (!heed_attention_trace_of_head(t->run, &t->of, &t->block, t->head, &w->lesson,
+                                      &t->e->place.off) ||
         !worked_label(t->e))
         return false;
     t->e->head = true;
@@ -112,14 +113,14 @@ void explain_run(explaining *e, const char *run, const char *text, void (*shown)
     bool ok =
         t.run && text &&
         (recurrent ? accepts(e, "of a recurrent model") : choose_layer(&t) && choose_head(&t));
-    ok = ok && inspect_input(&t.s, t.run, text, NULL, false);
+    ok = ok && example_of_argument(t.run, text, NULL, false, &t.of);
     if (ok && recurrent) {
         e->name = run;
-        open_recurrences(e, &t.s);
+        open_recurrences(e, t.run, &t.of);
     } else if (ok) {
         if (!sees_pictures(t.run->model)) note_file(e->c, text, NULL);
         if (*heed_config_text(e->p->flags, "html"))
-            e->record = record = heed_capture(&t.s, &(heed_capture_args){.lean = false});
+            e->record = record = heed_capture(t.run, &t.of, &(heed_capture_args){.lean = false});
         snprintf(head, sizeof head, "%d", t.head + 1);
         page_link o = {.stack = t.block.stack, .layer = t.block.layer, .head = head, .query = -1};
         e->page_link = page_link_text(&o, link);
@@ -127,7 +128,7 @@ void explain_run(explaining *e, const char *run, const char *text, void (*shown)
     }
     if (ok) shown(e);
     heed_record_free(record);
-    heed_inspection_free(&t.s);
+    heed_example_free(&t.of);
     close_run(e->p, t.run);
     heed_text_free(&line);
 }

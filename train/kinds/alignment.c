@@ -44,15 +44,15 @@ static void set_labels(alignment *a, const heed_record_axis *axis, const char **
                                       axis->labels[i]);
 }
 
-static bool fill(const heed_inspection *s, int head, alignment *a) {
+static bool fill(const heed_run *r, const heed_example *e, int head, alignment *a) {
     size_t n = (size_t)a->rows * (size_t)a->cols, labels = (size_t)a->rows + (size_t)a->cols;
-    const heed_tensor *w = heed_alignment(s, a->layer - 1);
+    const heed_tensor *w = heed_alignment(r, e, a->layer - 1);
     if (!w) return false;
     a->weights = calloc(n, sizeof *a->weights);
     a->memory = malloc(labels * LABEL);
     a->row_label = malloc(labels * sizeof *a->row_label);
     if (!a->weights || !a->memory || !a->row_label)
-        return heed_fail(s->run->c, HEED_FAILED, "no memory for %zu weights", n);
+        return heed_fail(r->c, HEED_FAILED, "no memory for %zu weights", n);
     for (size_t i = 0; i < n; i++)
         a->weights[i] = heed_fused_weight(w->x, (int)(w->size / n), n, head, i);
     /* All heads have one scale, also if one is shown; their mean has its own. */
@@ -60,22 +60,20 @@ static bool fill(const heed_inspection *s, int head, alignment *a) {
     for (size_t i = 0; i < (head < 0 ? n : w->size); i++)
         if (scaled[i] > a->end) a->end = scaled[i];
     a->col_label = a->row_label + a->rows;
-    set_labels(a, &s->axes[1], a->row_label);
-    set_labels(a, &s->axes[0], a->col_label);
+    set_labels(a, &e->axes[1], a->row_label);
+    set_labels(a, &e->axes[0], a->col_label);
     return true;
 }
 
 bool alignment_of(translator *k, const heed_config *flags, alignment *out) {
-    heed_inspection s;
     int chosen;
     *out = (alignment){.weights = NULL};
     if (!choose(k->run, flags, out, &chosen)) return false;
-    bool ok = inspect_target(k, &s, "");
-    out->rows = s.target_count;
-    out->cols = s.count;
-    ok = ok && fill(&s, chosen, out);
+    bool ok = complete_target(k, "");
+    out->rows = (int)k->in.target.tokens.count;
+    out->cols = (int)k->in.text.tokens.count;
+    ok = ok && fill(k->run, &k->in, chosen, out);
     heed_probe_clear(k->run->tape);
-    heed_inspection_free(&s);
     return ok;
 }
 

@@ -65,8 +65,9 @@ bool translate(translator *k, const given_input *in);
 bool translated_text(const translator *k, heed_text *out); /* appends the current target */
 /* {tokens, ended, log_probability} */
 json_t *target_json(const translator *k);
-/* Opens input and target for the analyses; the translator no longer has them. */
-bool inspect_target(translator *k, heed_inspection *s, const char *name);
+/* Completes the current input for the analyses, with its target, which then has the [SEP] that it
+ * ended with. */
+bool complete_target(translator *k, const char *name);
 
 /* Samples of the model in training, added to RUN/samples.txt; or to RUN/reconstructions.png. */
 void sample_outputs(progress *g, const heed_report *r);
@@ -89,7 +90,7 @@ typedef struct {
 /* False, with an error, if the run lacks the layer or head that the flags choose. */
 bool alignment_choice(const heed_run *r, const heed_config *flags);
 /* The alignment of the current target by the layer and head that the flags choose, NULL: the last
- * layer, all heads; afterwards the translator no longer has its source. */
+ * layer, all heads; the input is completed (complete_target). */
 bool alignment_of(translator *k, const heed_config *flags, alignment *out);
 void alignment_free(alignment *a);
 bool alignment_print(heed_ctx *c, const alignment *a);

@@ -176,24 +176,20 @@ bool is_text_for(heed_ctx *c, const heed_model *m, const char *text) {
                      text, m->name);
 }
 
-bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target) {
-    *s = (heed_inspection){.run = r};
-    if (!is_text_for(r->c, r->model, text)) return false;
+bool example_of_given(const heed_run *r, const given_input *in, const char *target,
+                      heed_example *out) {
+    if (in->picture) return heed_run_picture(r, in->picture, in->name, target, out);
+    if (!is_text_for(r->c, r->model, in->name)) return false;
     if (has_tokenizer(r->model) || sees_pictures(r->model))
-        return heed_inspection_text(s, r, text, n, target);
+        return heed_run_text(r, in->name, in->n, target, out);
     int rows, width = 0;
-    heed_real *x = malloc((n + 1) * sizeof *x);
-    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", n);
-    bool ok = read_numbers(r->c, text, x, &rows, &width);
+    heed_real *x = malloc((in->n + 1) * sizeof *x);
+    if (!x) return heed_fail(r->c, HEED_FAILED, "no memory for %zu numbers", in->n);
+    bool ok = read_numbers(r->c, in->name, x, &rows, &width);
     int shape[] = {1, rows > 1 ? rows : width, width}; /* of one row, each number is a position */
-    ok = ok && heed_inspection_numbers(s, r, x, rows > 1 ? 3 : 2, shape, text);
+    ok = ok && heed_run_numbers(r, x, rows > 1 ? 3 : 2, shape, in->name, out);
     free(x);
     return ok;
-}
-
-bool inspect_given(heed_inspection *s, heed_run *r, const given_input *in, const char *target) {
-    return in->picture ? heed_inspection_caption(s, r, in->picture, in->name, target)
-                       : inspect_text(s, r, in->name, in->n, target);
 }
 
 bool inspect_advance(void *user, uint64_t done, uint64_t all) {

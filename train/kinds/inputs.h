@@ -39,9 +39,11 @@ typedef bool (*take_given)(program *p, void *user, const given_input *in);
  * or each_picture. how: of texts. */
 void each_given(program *p, const heed_run *r, void *user, take_given one, int how);
 bool read_given(const heed_reader *r, const given_input *in, heed_example *out);
-/* Opens it for the analyses of heed/inspect.h. target: of a source, or of a picture with a caption;
- * NULL: the model's own. Call heed_inspection_free in any case. */
-bool inspect_given(heed_inspection *s, heed_run *r, const given_input *in, const char *target);
+/* Reads it for the analyses of heed/inspect.h: a picture, a text, or numbers ("1 0; 0.5 1",
+ * positions separated by semicolons). target: of a source, or of a picture with a caption; NULL:
+ * the model's own. */
+bool example_of_given(const heed_run *r, const given_input *in, const char *target,
+                      heed_example *out);
 
 /* ---- questions (cloze.c) ---- */
 /* Questions for a masked model from the lines of a file: TEXT WITH ONE [MASK], a tab, ANSWER. */
@@ -53,12 +55,6 @@ size_t cloze_count(const cloze *q);
 /* Runs the model in eval mode on a question and adds the result to the score; b: the batch used. */
 bool cloze_ask(const cloze *q, size_t index, heed_batch *b, heed_score *score);
 void cloze_close(cloze *q);
-
-/* ---- one input, read for the analyses of heed/inspect.h (inputs.c) ---- */
-/* Reads a text, numbers ("1 0; 0.5 1", positions separated by semicolons), or a source with its
- * target (NULL: the model's own translation). False: see the context; call heed_inspection_free
- * also then. */
-bool inspect_text(heed_inspection *s, heed_run *r, const char *text, size_t n, const char *target);
 
 /* False, with an error, if the text names a picture but the model reads texts. */
 bool is_text_for(heed_ctx *c, const heed_model *m, const char *text);

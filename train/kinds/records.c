@@ -23,30 +23,31 @@ bool read_picture(heed_ctx *c, const char *path, heed_picture *out) {
     return heed_ctx_status(c) == HEED_OK;
 }
 
-bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
-                   bool quiet) {
+bool example_of_argument(const heed_run *r, const char *text, const char *target, bool quiet,
+                         heed_example *out) {
     heed_picture p = {0};
-    size_t n = strlen(text);
-    *s = (heed_inspection){.run = r};
-    if (!sees_pictures(r->model))
-        return heed_check_text(r->c, text, n) && inspect_text(s, r, text, n, target);
-    bool ok = read_picture(r->c, text, &p), converted = ok && has_other_channels(r, &p);
-    ok = ok && (!target || heed_check_text(r->c, target, strlen(target))) &&
-         heed_inspection_caption(s, r, &p, text, target);
+    bool picture = sees_pictures(r->model);
+    given_input in = {text, strlen(text), picture ? &p : NULL};
+    bool ok = picture ? read_picture(r->c, text, &p) &&
+                            (!target || heed_check_text(r->c, target, strlen(target)))
+                      : heed_check_text(r->c, text, in.n);
+    bool converted = ok && picture && has_other_channels(r, &p);
+    ok = ok && example_of_given(r, &in, target, out);
     heed_picture_free(&p);
-    if (ok && !quiet) note_converted(r, converted, 1);
+    if (ok && picture && !quiet) note_converted(r, converted, 1);
     return ok;
 }
 
-bool compares_layers(const heed_inspection *s, const heed_config *flags, heed_stack stack) {
+bool compares_layers(const heed_run *r, const heed_example *e, const heed_config *flags,
+                     heed_stack stack) {
     double most = 64e6, bytes = 0;
     int count;
     if (*heed_config_text(flags, "layer")) return false;
-    heed_record_block *list = heed_attention_layers(s->run, &count);
+    heed_record_block *list = heed_attention_layers(r, &count);
     for (int i = 0; list && i < count; i++) {
-        const heed_record_axis *keys = &s->axes[list[i].keys];
+        const heed_record_axis *keys = &e->axes[list[i].keys];
         if (list[i].stack != stack) continue;
-        bytes += (double)sizeof(heed_real) * list[i].heads * s->axes[list[i].queries].count *
+        bytes += (double)sizeof(heed_real) * list[i].heads * e->axes[list[i].queries].count *
                  keys->count;
         if (keys->rows > 0) bytes = most + 1;
     }
@@ -54,12 +55,13 @@ bool compares_layers(const heed_inspection *s, const heed_config *flags, heed_st
     return bytes > 0 && bytes <= most;
 }
 
-heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top) {
+heed_record *capture_layer(const heed_run *r, const heed_example *e, const heed_config *flags,
+                           int top) {
     int index;
     heed_capture_args a = {.layer_count = 1, .layers = &index, .lean = true, .top = top};
-    if (!layer_index(s->run, flags, &index)) return NULL;
-    if (compares_layers(s, flags, HEED_ENCODER)) a.layer_count = 0;
-    return heed_capture(s, &a);
+    if (!layer_index(r, flags, &index)) return NULL;
+    if (compares_layers(r, e, flags, HEED_ENCODER)) a.layer_count = 0;
+    return heed_capture(r, e, &a);
 }
 
 /* ---- output ---- */

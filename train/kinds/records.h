@@ -42,15 +42,17 @@ void each_picture(program *p, const heed_run *r, void *user, take_picture one);
 /* Says how many of `all` pictures are converted to the channels of the run. */
 void note_converted(const heed_run *r, size_t converted, size_t all);
 bool has_other_channels(const heed_run *r, const heed_picture *p);
-/* Reads an argument: a picture's file if the model reads pictures, else as inspect_text. quiet: a
- * picture of other channels is converted without a note. */
-bool inspect_input(heed_inspection *s, heed_run *r, const char *text, const char *target,
-                   bool quiet);
+/* Reads an argument: a picture's file if the model reads pictures, else a text. quiet:
+ * a picture of other channels is converted without a note. */
+bool example_of_argument(const heed_run *r, const char *text, const char *target, bool quiet,
+                         heed_example *out);
 /* Whether all layers of a stack are recorded, so that the one with the most concentrated head can
  * be shown: --layer is not given, the input is no picture, and the weights take at most 64 MB. */
-bool compares_layers(const heed_inspection *s, const heed_config *flags, heed_stack stack);
+bool compares_layers(const heed_run *r, const heed_example *e, const heed_config *flags,
+                     heed_stack stack);
 /* A record of weights alone: of the layer that --layer chooses, or of all that are compared. */
-heed_record *capture_layer(const heed_inspection *s, const heed_config *flags, int top);
+heed_record *capture_layer(const heed_run *r, const heed_example *e, const heed_config *flags,
+                           int top);
 
 /* ---- pages ---- */
 /* What a page shows when it opens. */

@@ -38,10 +38,9 @@ json_t *target_json(const translator *k) {
                      "log_probability", json_number(k->about.log_probability));
 }
 
-bool inspect_target(translator *k, heed_inspection *s, const char *name) {
-    *s = (heed_inspection){.run = k->run};
+bool complete_target(translator *k, const char *name) {
     return heed_example_made(&k->reader, k->about.ended, &k->in) &&
-           heed_inspection_open(s, k->run, &k->in, name);
+           heed_run_example(k->run, name, &k->in);
 }
 
 /* ---- samples of a model in training ---- */

@@ -52,7 +52,7 @@ static const heed_real numbers[LEN * 2] = {1, 0, (heed_real)0.5, -1, -2, 1, 0, 0
 typedef struct {
     finder self;
     heed_run run;
-    heed_inspection s;
+    heed_example e;
 } bench;
 
 static void open_bench(bench *b, const heed_model *m) {
@@ -64,12 +64,12 @@ static void open_bench(bench *b, const heed_model *m) {
     r->tape = heed_tape_new(r->c);
     r->self = &b->self;
     CHECK(heed_model_init(m, r->self, r->store, r->config));
-    CHECK(heed_inspection_numbers(&b->s, r, numbers, 3, SHAPE(1, LEN, 2), "five numbers"));
+    CHECK(heed_run_numbers(r, numbers, 3, SHAPE(1, LEN, 2), "five numbers", &b->e));
 }
 
 static void close_bench(bench *b, heed_record *r) {
     heed_record_free(r);
-    heed_inspection_free(&b->s);
+    heed_example_free(&b->e);
     CLOSE(b->run.c);
 }
 
@@ -84,10 +84,10 @@ static const heed_record_map *map_of(const heed_record *r, const char *name, int
 
 /* Row `row` of the logits, x in the input's place. */
 static void logits_of(bench *b, heed_real *x, int row, double out[CLASSES]) {
-    heed_inspection seen = b->s;
+    heed_example seen = b->e;
     seen.x = x;
     heed_tape_begin(b->run.tape, HEED_EVAL, 0);
-    const heed_tensor *y = heed_inspection_logits(&seen, b->run.tape);
+    const heed_tensor *y = heed_run_logits(&b->run, &seen, b->run.tape);
     CHECK(y && y->shape[0] == LEN && y->shape[1] == CLASSES);
     for (int i = 0; y && i < CLASSES; i++) out[i] = (double)y->x[row * CLASSES + i];
 }
@@ -107,10 +107,10 @@ static int best_of(const double y[CLASSES]) {
 
 /* ---- what is recorded ---- */
 
-TEST(inspection_of_numbers_has_their_positions_and_every_head) {
+TEST(example_of_numbers_has_their_positions_and_every_head) {
     bench b;
     open_bench(&b, &model);
-    heed_record *r = heed_capture(&b.s, NULL);
+    heed_record *r = heed_capture(&b.run, &b.e, NULL);
     CHECK(r && r->axis_count == 1 && r->block_count == 1 && r->guess_count == LEN);
     if (r) {
         const heed_record_block *k = &r->blocks[0];
@@ -123,7 +123,7 @@ TEST(inspection_of_numbers_has_their_positions_and_every_head) {
             CHECK_CLOSE(sum, 1, 10 * tiny);
         }
         double y[CLASSES];
-        logits_of(&b, b.s.x, 2, y);
+        logits_of(&b, b.e.x, 2, y);
         CHECK(r->guesses[2].query == 2 && r->guesses[2].count == CLASSES);
         CHECK(atoi(r->guesses[2].labels[0]) == best_of(y));
         CHECK_CLOSE(r->guesses[2].p[0], p_of(y, best_of(y)), 10 * tiny);
@@ -132,17 +132,17 @@ TEST(inspection_of_numbers_has_their_positions_and_every_head) {
 }
 
 /* The weights that the model itself computes, and those of the record, in double. */
-TEST(inspection_lesson_is_a_head_of_the_model) {
+TEST(example_lesson_is_a_head_of_the_model) {
     bench b;
     int count = 0;
     open_bench(&b, &model);
-    heed_record *r = heed_capture(&b.s, NULL);
+    heed_record *r = heed_capture(&b.run, &b.e, NULL);
     heed_record_block *layers = heed_attention_layers(&b.run, &count);
     CHECK(r && layers && count == 1);
     for (int head = 0; layers && r && head < HEADS; head++) {
         heed_attention_trace l;
         double off = 1;
-        CHECK(heed_attention_trace_of_head(&b.s, &layers[0], head, &l, &off));
+        CHECK(heed_attention_trace_of_head(&b.run, &b.e, &layers[0], head, &l, &off));
         CHECK(off < 10 * tiny && l.args.key == WIDTH / HEADS && l.args.width == WIDTH);
         const heed_matrix *w = &l.part[HEED_TRACE_WEIGHTS];
         for (int i = 0; w->x && i < LEN * LEN; i++)
@@ -151,7 +151,8 @@ TEST(inspection_lesson_is_a_head_of_the_model) {
     }
     heed_attention_trace none;
     if (layers)
-        CHECK_FAILS(b.run.c, heed_attention_trace_of_head(&b.s, &layers[0], HEADS, &none, NULL),
+        CHECK_FAILS(b.run.c,
+                    heed_attention_trace_of_head(&b.run, &b.e, &layers[0], HEADS, &none, NULL),
                     HEED_USAGE, "attn has no head 3");
     heed_attention_trace_free(&none);
     free(layers);
@@ -159,11 +160,11 @@ TEST(inspection_lesson_is_a_head_of_the_model) {
 }
 
 /* One layer: half of the mean of its heads, half the identity. */
-TEST(inspection_rollout_of_one_layer_is_half_of_its_heads_mean) {
+TEST(example_rollout_of_one_layer_is_half_of_its_heads_mean) {
     bench b;
     open_bench(&b, &model);
-    heed_record *r = heed_capture(&b.s, &(heed_capture_args){.lean = true});
-    CHECK(r && heed_rollout_add(&b.s, NULL, r));
+    heed_record *r = heed_capture(&b.run, &b.e, &(heed_capture_args){.lean = true});
+    CHECK(r && heed_rollout_add(&b.run, &b.e, NULL, r));
     const heed_record_map *m = map_of(r, "rollout", -1, -1);
     for (int i = 0; m && i < LEN * LEN; i++) {
         const heed_real *w = r->blocks[0].weights;
@@ -173,11 +174,11 @@ TEST(inspection_rollout_of_one_layer_is_half_of_its_heads_mean) {
     close_bench(&b, r);
 }
 
-TEST(inspection_occlusion_makes_a_position_zero) {
+TEST(example_occlusion_makes_a_position_zero) {
     bench b;
     open_bench(&b, &model);
-    heed_record *r = heed_capture(&b.s, &(heed_capture_args){.lean = true});
-    CHECK(r && heed_occlusion_add(&b.s, NULL, r));
+    heed_record *r = heed_capture(&b.run, &b.e, &(heed_capture_args){.lean = true});
+    CHECK(r && heed_occlusion_add(&b.run, &b.e, NULL, r));
     const heed_record_map *m = map_of(r, "occlusion", -1, -1);
     for (int i = 0; m && i < LEN * LEN; i++) {
         heed_real x[LEN * 2];
@@ -194,12 +195,12 @@ TEST(inspection_occlusion_makes_a_position_zero) {
 }
 
 /* The layer that the model has is what its map of the whole model is made of. */
-TEST(inspection_gradient_of_one_layer_is_the_sum_over_its_heads) {
+TEST(example_gradient_of_one_layer_is_the_sum_over_its_heads) {
     bench b;
     open_bench(&b, &model);
-    heed_record *r = heed_capture(&b.s, &(heed_capture_args){.lean = true});
+    heed_record *r = heed_capture(&b.run, &b.e, &(heed_capture_args){.lean = true});
     heed_gradient_args a = {.question = 1, .by_head = true};
-    CHECK(r && heed_gradient_add(&b.s, &a, r));
+    CHECK(r && heed_gradient_add(&b.run, &b.e, &a, r));
     const heed_record_map *whole = map_of(r, "gradient", -1, -1), *head[HEADS];
     for (int h = 0; h < HEADS; h++) head[h] = map_of(r, "gradient", 0, h);
     double most = 0;
@@ -216,18 +217,18 @@ TEST(inspection_gradient_of_one_layer_is_the_sum_over_its_heads) {
 
 /* What the output layer reads at all positions, by the layer before it. */
 static void outputs_of(bench *b, heed_real *x, double out[LEN * WIDTH]) {
-    heed_inspection seen = b->s;
+    heed_example seen = b->e;
     seen.x = x;
     heed_probe(b->run.tape, "attn.out.out", false);
     heed_tape_begin(b->run.tape, HEED_EVAL, 0);
-    heed_inspection_logits(&seen, b->run.tape);
+    heed_run_logits(&b->run, &seen, b->run.tape);
     const heed_tensor *y = heed_probe_find(b->run.tape, "attn.out.out");
     CHECK(y && y->size == LEN * WIDTH);
     for (int i = 0; y && i < LEN * WIDTH; i++) out[i] = (double)y->x[i];
     heed_probe_clear(b->run.tape);
 }
 
-TEST(inspection_influence_is_the_norm_of_differences) {
+TEST(example_influence_is_the_norm_of_differences) {
     bench b;
     open_bench(&b, &model);
     double square[LEN * LEN] = {0}, step = is_double ? 1e-5 : 1e-2;
@@ -244,20 +245,21 @@ TEST(inspection_influence_is_the_norm_of_differences) {
             square[k / WIDTH * LEN + i / 2] += d * d;
         }
     }
-    heed_record *r = heed_influence(&b.s, NULL);
+    heed_record *r = heed_influence(&b.run, &b.e, NULL);
     CHECK(r && r->map_count == 1 && strstr(r->maps[0].help, "exact, over all 8 units"));
     for (int i = 0; r && i < LEN * LEN; i++)
         CHECK_CLOSE(r->maps[0].values[i], sqrt(square[i]), is_double ? 1e-7 : 5e-3);
     close_bench(&b, r);
 }
 
-TEST(inspection_influence_is_estimated_with_as_many_draws) {
+TEST(example_influence_is_estimated_with_as_many_draws) {
     bench b;
     open_bench(&b, &model);
     heed_text how[2] = {{.c = b.run.c}, {.c = b.run.c}};
     heed_record *exact =
-        heed_influence(&b.s, &(heed_influence_args){.exact = true, .how = &how[0]});
-    heed_record *r = heed_influence(&b.s, &(heed_influence_args){.draws = 2000, .how = &how[1]});
+        heed_influence(&b.run, &b.e, &(heed_influence_args){.exact = true, .how = &how[0]});
+    heed_record *r =
+        heed_influence(&b.run, &b.e, &(heed_influence_args){.draws = 2000, .how = &how[1]});
     CHECK(exact && r && strstr(r->maps[0].help, "from 2000 random directions of 8 units"));
     CHECK_TEXT(how[0].s, "exact, over all 8 units");
     CHECK(how[1].s && strstr(how[1].s, "an estimate from 2000 random directions") == how[1].s);
@@ -284,70 +286,71 @@ static bool stop_at_two(void *user, uint64_t done, uint64_t all) {
     return done < 2;
 }
 
-TEST(inspection_stops_where_progress_says_so) {
+TEST(example_stops_where_progress_says_so) {
     bench b;
     open_bench(&b, &model);
     watcher w = {0};
-    heed_record *r = heed_capture(&b.s, NULL);
-    CHECK(
-        !heed_occlusion_add(&b.s, &(heed_occlusion_args){.progress = stop_at_two, .user = &w}, r));
+    heed_record *r = heed_capture(&b.run, &b.e, NULL);
+    CHECK(!heed_occlusion_add(&b.run, &b.e,
+                              &(heed_occlusion_args){.progress = stop_at_two, .user = &w}, r));
     CHECK(w.calls == 2 && w.last == 2 && w.all == LEN);
     CHECK(heed_ctx_status(b.run.c) == HEED_INTERRUPTED && r->map_count == 0);
     heed_clear(b.run.c);
     CHECK(!heed_gradient_add(
-        &b.s, &(heed_gradient_args){.question = -1, .progress = stop_at_two, .user = &w}, r));
+        &b.run, &b.e, &(heed_gradient_args){.question = -1, .progress = stop_at_two, .user = &w},
+        r));
     CHECK(w.calls == 4 && heed_ctx_status(b.run.c) == HEED_INTERRUPTED && r->map_count == 0);
     heed_clear(b.run.c);
-    CHECK(!heed_influence(&b.s, &(heed_influence_args){.progress = stop_at_two, .user = &w}));
+    CHECK(
+        !heed_influence(&b.run, &b.e, &(heed_influence_args){.progress = stop_at_two, .user = &w}));
     CHECK(w.calls == 5 && w.last == 32 && w.all == LEN * WIDTH);
     heed_clear(b.run.c);
     close_bench(&b, r);
 }
 
-TEST(inspection_refuses_what_the_model_does_not_read) {
+TEST(example_refuses_what_the_model_does_not_read) {
     bench b;
     open_bench(&b, &model);
     heed_ctx *c = b.run.c;
-    heed_inspection other;
-    CHECK(!heed_inspection_numbers(&other, &b.run, numbers, 3, SHAPE(2, LEN, 1), "two rows"));
+    heed_example other = {0};
+    CHECK(!heed_run_numbers(&b.run, numbers, 3, SHAPE(2, LEN, 1), "two rows", &other));
     CHECK_HAS(heed_ctx_error(c), "expected (1,T) or (1,T,d)");
     heed_clear(c);
-    heed_inspection_free(&other);
-    heed_example none = {.text = {.labels = NULL}};
-    CHECK(!heed_inspection_open(&other, &b.run, &none, "nothing"));
+    CHECK(!heed_run_example(&b.run, "nothing", &other));
     CHECK_HAS(heed_ctx_error(c), "finder reads numbers");
     heed_clear(c);
-    heed_inspection_free(&other);
+    CHECK_FAILS(c, heed_capture(&b.run, &other, NULL), HEED_USAGE, "the example has no axes");
+    heed_example_free(&other);
     close_bench(&b, NULL);
 }
 
-/* As after any call that failed: no run, or an inspection that was not opened. */
-TEST(inspection_of_nothing_does_nothing) {
-    heed_inspection s;
+/* As after any call that failed: no run, or no example. */
+TEST(example_of_nothing_does_nothing) {
+    heed_example e = {0};
     int count;
-    CHECK(!heed_inspection_text(&s, NULL, "text", 4, NULL) && !s.run);
-    CHECK(!heed_inspection_tokens(&s, NULL, (int32_t[]){1}, 1));
-    CHECK(!heed_inspection_picture(&s, NULL, NULL, ""));
-    CHECK(!heed_inspection_numbers(&s, NULL, numbers, 2, SHAPE(1, LEN), NULL));
-    CHECK(!heed_inspection_open(&s, NULL, NULL, NULL) && !heed_attention_layers(NULL, &count));
-    CHECK(!heed_capture(&s, NULL) && !heed_influence(&s, NULL) &&
-          !heed_inspection_logits(&s, NULL));
-    CHECK(!heed_rollout_add(&s, NULL, NULL) && !heed_occlusion_add(&s, NULL, NULL));
-    CHECK(!heed_gradient_add(&s, NULL, NULL));
-    heed_inspection_free(&s);
-    heed_inspection_free(NULL);
+    CHECK(!heed_run_text(NULL, "text", 4, NULL, &e) && !e.title);
+    CHECK(!heed_run_tokens(NULL, (int32_t[]){1}, 1, &e));
+    CHECK(!heed_run_picture(NULL, NULL, "", NULL, &e));
+    CHECK(!heed_run_numbers(NULL, numbers, 2, SHAPE(1, LEN), NULL, &e));
+    CHECK(!heed_run_example(NULL, NULL, &e) && !heed_attention_layers(NULL, &count));
+    CHECK(!heed_capture(NULL, &e, NULL) && !heed_influence(NULL, &e, NULL) &&
+          !heed_run_logits(NULL, &e, NULL));
+    CHECK(!heed_rollout_add(NULL, &e, NULL, NULL) && !heed_occlusion_add(NULL, &e, NULL, NULL));
+    CHECK(!heed_gradient_add(NULL, &e, NULL, NULL));
+    heed_example_free(&e);
+    heed_example_free(NULL);
 }
 
-TEST(inspection_of_a_model_without_attention_says_so) {
+TEST(example_of_a_model_without_attention_says_so) {
     heed_model blind = model;
     blind.attending = NULL;
     bench b;
     open_bench(&b, &blind);
-    CHECK(!heed_capture(&b.s, NULL));
+    CHECK(!heed_capture(&b.run, &b.e, NULL));
     CHECK(heed_ctx_status(b.run.c) == HEED_USAGE);
     CHECK_HAS(heed_ctx_error(b.run.c), "the model does not attend: this finder");
     heed_clear(b.run.c);
-    heed_record *r = heed_influence(&b.s, NULL); /* which needs none */
+    heed_record *r = heed_influence(&b.run, &b.e, NULL); /* which needs none */
     CHECK(r != NULL);
     close_bench(&b, r);
 }
