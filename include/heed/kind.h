@@ -321,6 +321,7 @@ enum { HEED_NO_TOKEN = INT32_MAX, HEED_EXAMPLE_AXES = 3 };
 /* One input. Zero-initialise; free with heed_example_free. A reader fills what stands before
  * `title`; heed_run_text and the like (inspect.h) fill all, for the analyses. */
 struct heed_example {
+    char *title;          /* the input in one line; for a pair or a caption, "source -> target" */
     heed_sequence text;   /* a text, or the source of a pair */
     heed_sequence target; /* for a pair or a caption: its tokens and, if it ended, [SEP] */
     size_t *words;        /* with a label per word: the first token of each; HEED_NO_TOKEN: cut */
@@ -331,7 +332,6 @@ struct heed_example {
     int dims, shape[HEED_DIMS];     /* of x */
     heed_picture shown; /* the square that the model sees, at most 224 pixels wide; with `show` */
     bool cropped;       /* `shown` is the centre of a picture that is not square */
-    char *title;        /* the input in one line; for a pair or a caption, "source -> target" */
     int32_t *read;      /* what the decoder reads: [CLS] and the target without its last token */
     /* "text", "picture" or "input"; for a pair, "source", "target" and "target input", of `read`;
      * for a picture with a caption, "picture" and the latter two. A picture model without a grid of
